@@ -1,11 +1,11 @@
-// What follows a transpose, with either choice of what that leaves in the L2 (cornerturn/cuda/l2.hpp): a transpose
-// alone, work that reads its result, work on other memory, and loops of both. memcpy in its place shows what the choice
-// is worth.
+// Times a transpose and the work after it, for both choices of what a transpose leaves in the L2
+// (cornerturn/cuda/l2.hpp): a transpose alone, work that reads its result, work on other memory, and loops of both. The
+// same with memcpy instead of the transpose shows the value of the choice.
 //
 //     build/device/bench/after_transpose [rounds] > results/l2/after_transpose.json      needs a GPU and cuBLAS
 //
-// Each sample begins with an L2 that holds nothing of use. The choices are sampled in turn, and all that they write is
-// compared with what a naive transpose gives.
+// Before each sample, the L2 is filled with other data. Samples of the choices alternate. Everything that they write is
+// compared with the result of a naive transpose.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -39,7 +39,7 @@ constexpr matrix kMatrices[] = {{"f32, 16 MiB", 2048, 2048, 4},      {"f32, 32 M
                                 {"f32, 256 MiB", 8192, 8192, 4},     {"f16, 64 MiB", 8192, 4096, 2},
                                 {"f32, 64 MiB, odd", 4099, 4099, 4}, {"f32, 64 MiB, 64 columns", 262144, 64, 4}};
 
-enum class way { kept, ordinary, memcpy, naive };
+enum class mover { kept, ordinary, memcpy, naive };
 constexpr const char* kNames[] = {"kept", "ordinary", "memcpy"};
 
 class bench {
@@ -50,13 +50,13 @@ public:
         m_ = m;
         nlohmann::ordered_json all;
         for (const auto& [name, pattern] : patterns()) {
-            const auto truth = outcome(way::naive, pattern);
-            for (way w : {way::kept, way::ordinary}) {
+            const auto truth = outcome(mover::naive, pattern);
+            for (mover w : {mover::kept, mover::ordinary}) {
                 if (outcome(w, pattern) != truth)
                     throw error(fmt::format("{}, {}: {} is wrong", m.name, name, kNames[int(w)]));
             }
             const auto times =
-                lab::sample_in_turn(3, {0, rounds}, 1, [&](std::size_t i) { return sample(way(i), pattern); });
+                lab::sample_in_turn(3, {0, rounds}, 1, [&](std::size_t i) { return sample(mover(i), pattern); });
             for (std::size_t i = 0; i < 3; ++i)
                 all[name][kNames[i]] = {
                     {"median_s", times[i].median_s}, {"p10_s", times[i].p10_s}, {"p90_s", times[i].p90_s}};
@@ -93,7 +93,7 @@ private:
     }
 
     void transpose() {
-        if (way_ == way::memcpy) {
+        if (mover_ == mover::memcpy) {
             CORNERTURN_CUDA(cudaMemcpyAsync(result_.get, source_.get, static_cast<std::size_t>(m_.bytes()),
                                             cudaMemcpyDeviceToDevice, stream_));
         } else if (m_.size == 4) {
@@ -106,8 +106,8 @@ private:
     void transpose_elements() {
         T* const source = static_cast<T*>(source_.get);
         T* const result = static_cast<T*>(result_.get);
-        if (way_ == way::naive) return after::transpose_slowly(source, result, m_.rows, m_.cols, m_.size, stream_);
-        const auto before = cuda::set_l2_lines(way_ == way::kept ? cuda::l2_lines::kept : cuda::l2_lines::ordinary);
+        if (mover_ == mover::naive) return after::transpose_slowly(source, result, m_.rows, m_.cols, m_.size, stream_);
+        const auto before = cuda::set_l2_lines(mover_ == mover::kept ? cuda::l2_lines::kept : cuda::l2_lines::ordinary);
         cuda::transpose(matrix_view{source, m_.rows, m_.cols}, matrix_view{result, m_.cols, m_.rows}, stream_);
         cuda::set_l2_lines(before);
     }
@@ -119,7 +119,7 @@ private:
         char* const other = static_cast<char*>(other_.get);
         for (int i = 0; i < times; ++i) after::copy_changed(other, other + half, half, 0, stream_);
     }
-    // By cuBLAS, of the result, which column by column is rows x cols, and a matrix of n columns.
+    // cuBLAS multiplies the result by a matrix of n columns. Read as column-major, the result is rows x cols.
     void multiply(int n) {
         using baseline::cublas;
         const cublas& library = cublas::instance();
@@ -145,9 +145,9 @@ private:
 
     unsigned long long* sums() { return static_cast<unsigned long long*>(sums_.get); }
 
-    // Of all that the pattern works on, once it has run.
-    std::vector<unsigned long long> outcome(way w, const pattern& run) {
-        way_ = w;
+    // Hashes of all operands of the pattern after a run.
+    std::vector<unsigned long long> outcome(mover w, const pattern& run) {
+        mover_ = w;
         const bool halves = m_.size == 2;
 
         const std::pair<void*, std::int64_t> operands[] = {{source_.get, m_.bytes()},
@@ -167,8 +167,8 @@ private:
         return found;
     }
 
-    double sample(way w, const pattern& run) {
-        way_ = w;
+    double sample(mover w, const pattern& run) {
+        mover_ = w;
         CORNERTURN_CUDA(cudaCtxResetPersistingL2Cache());
         CORNERTURN_CUDA(cudaMemsetAsync(flush_.get, 0, kFlush, stream_));
         CORNERTURN_CUDA(cudaEventRecord(begin_, stream_));
@@ -186,13 +186,13 @@ private:
         return event;
     }
 
-    static constexpr std::int64_t kProduct = 512 * kMiB;  // of 262144 rows
+    static constexpr std::int64_t kProduct = 512 * kMiB;  // for 262144 rows
     cudaStream_t stream_;
     cudaEvent_t begin_ = made_event(), end_ = made_event();
     device::device_memory source_{kMost}, result_{kMost}, other_{kOther}, factor_{kOther}, product_{kProduct},
         flush_{kFlush}, sums_{64};
     matrix m_{};
-    way way_ = way::kept;
+    mover mover_ = mover::kept;
 };
 
 }  // namespace

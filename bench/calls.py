@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Measures how long small calls from Python take, of the package cornerturn and of what it replaces.
+"""Measures the time of small calls from Python: of the package cornerturn, and of the calls that it replaces.
 
     bench/calls.py cuda --output calls.json    until a call on a GPU is enqueued: PyTorch, CuPy and JAX
     bench/calls.py host --output calls.json    until a call in host memory is done: numpy and PyTorch
 
-A sample is the wall time of CALLS calls in a row, from a GPU that has nothing to do, over CALLS; a round takes a sample of
-each in an order that is shuffled anew. Results are checked first. It needs the package installed, and takes of the others
-those that are there. "ratio" is a call's median over that of the first one of its group.
+A sample is the wall time of CALLS consecutive calls, divided by CALLS. It starts when the GPU is idle. A round takes one
+sample of each call, in a new random order. Results are checked first. The package must be installed. Libraries that are not
+installed are skipped. "ratio" is the median of a call, divided by that of the first call in its group.
 """
 
 import argparse
@@ -27,7 +27,7 @@ CALLS, ROUNDS, WARM_UPS = 300, 41, 3
 
 
 def measure(group, calls, wait, shuffle):
-    """For each call its time: the median, the least and the 90th percentile of its rounds."""
+    """The time of each call: the median, the minimum and the 90th percentile of its rounds."""
     taken = {name: [] for name in calls}
     for round in range(-WARM_UPS, ROUNDS):
         order = list(calls)
@@ -112,7 +112,7 @@ def main():
     parser.add_argument("on", choices=["cuda", "host"])
     parser.add_argument("--output", required=True)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--commit", default="", help="what is measured, for the record")
+    parser.add_argument("--commit", default="", help="the measured commit, which is stored in the results")
     arguments = parser.parse_args()
     shuffle = random.Random(arguments.seed)
 
@@ -131,7 +131,7 @@ def main():
         try:
             calls = make()
         except ImportError as missing:
-            print(f"{group}: left out, {missing}", file=sys.stderr)
+            print(f"{group}: skipped, {missing}", file=sys.stderr)
             continue
         versions[group] = sys.modules[group].__version__
         rows += measure(group, calls, wait, shuffle)

@@ -1,12 +1,12 @@
-// How many memory accesses a second the emulator simulates on one core, every block run (as --full does), a rung at a
-// time. Counting, hazards and the kernel's own work are included; preparing and verifying the matrix are not.
+// Measures how many memory accesses per second the emulator simulates on one core, for each rung. Every block runs, as
+// with --full. The time includes counting, hazards and the kernel's work, but not preparing and verifying the matrix.
 //
-//     build/cpu/bench/emulator_throughput [n [element_bytes [id|all [races]]]]     n x n, 4096 x 4096 of 4 bytes unless
-//     told
+//     build/cpu/bench/emulator_throughput [n [element_bytes [id|all [races]]]]
 //
-// The best of seven runs: what the machine does besides can only take time away. The target, 100 million, or 60 with
-// the search for races in global memory, is for each scalar rung: the last lines name the slowest and say how many
-// reach it.
+// The matrix is n x n; the default is 4096 x 4096 elements of 4 bytes. The result is the best of seven runs, because
+// other work on the machine can only make a run slower. The target for each scalar rung is 100 million, or 60 million
+// with the search for races in global memory. The last lines name the slowest scalar rung and count those that reach
+// the target.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Fit the costs of the kernels for products to what they took.
+"""Fits the costs of the kernels for products to measured times.
 
     cornerturn bench gemm --random 300 --seed 1 --regret --format json --output times.json
     bench/fit_products.py times.json...
 
-A cell of such a bench has the time of every way in which the library could have computed it. This prints the rows of
-kGemmKernels (src/ops/gemm/kernels/tunings.hpp) and the constants of policy.cpp beside it that predict them best, and
-the regret before and after: by how much what is chosen takes longer than the best. The formula is that of policy.cpp.
-It needs numpy and PyTorch.
+Each cell of such a bench has the time of every candidate that the library can choose. The script prints the rows of
+kGemmKernels (src/ops/gemm/kernels/tunings.hpp) and the constants of policy.cpp that predict these times best. It also prints
+the regret before and after: how much longer the chosen candidate takes than the best one. The formula is that of policy.cpp.
+Needs numpy and PyTorch.
 
-What is made small: how far predictions are off, most where a way is among the good ones, and the regret that is to be
-expected where a way is chosen the likelier the quicker it seems. The first alone would care as much for ways that are
-never chosen; the second alone would choose as well by times that are none.
+The loss has two terms. One is the error of the predictions, with a high weight for good candidates. The other is the expected
+regret if a candidate is chosen with a higher probability the faster it seems. The first term alone would give too much weight
+to candidates that are never chosen. With the second term alone, predictions would choose well but would not be times.
 """
 import argparse
 import json
@@ -28,9 +28,9 @@ ROW = re.compile(r'\{"([^"]+)", k(\w+), ([-\d, ]+),\s*\{' + ",".join([NUMBER] * 
 COSTS = ("step_us", "alone_us", "block_us", "each_us", "memory_tb_s", "a_words", "a_along_k", "a_fours_along_k", "b_words",
          "b_along_k", "b_fours_along_k", "odd")
 CONSTANTS = ("kFirstUs", "kPackUs", "kPackedFloats", "kGatherUs", "kGatheredFloats", "kLastWave")
-# What is in the cache when it is measured takes another kFirstUs, and so many times memory_tb_s. Nothing is chosen by it.
+# For warm measurements: their kFirstUs, and the factor of memory_tb_s. The library's choices do not depend on these.
 WARM = (1.5, 3.0)
-MULTIPROCESSORS, SCHEDULERS, SHARED_BYTES = 132, 4, 228 << 10  # of an H100 or H200: measure there
+MULTIPROCESSORS, SCHEDULERS, SHARED_BYTES = 132, 4, 228 << 10  # of an H100 or H200, where the times must be measured
 CACHE_ALONG_K = 32 << 10
 VECTORS, WORDS, ALONG_K, FOURS_ALONG_K = range(4)
 
@@ -41,9 +41,9 @@ def kernels():
     for found in ROW.finditer((SOURCE / "tunings.hpp").read_text()):
         names = ("rows", "cols", "slices", "deep", "stages", "warps_down", "warps_across", "down", "across", "resident",
                  "chunk", "part_chunk")
-        row = dict(zip(names, map(int, found[3].split(","))), name=found[1], way=found[2], fields=found[3],
+        row = dict(zip(names, map(int, found[3].split(","))), name=found[1], family=found[2], fields=found[3],
                    costs=[float(found[i]) for i in range(4, 4 + len(COSTS))])
-        row["depth"] = row["slices"] * (16 // row["down"] if row["way"] == "Columns" else row["deep"])
+        row["depth"] = row["slices"] * (16 // row["down"] if row["family"] == "Columns" else row["deep"])
         row["warps"] = row["slices"] * row["warps_down"] * row["warps_across"]
         rows.append(row)
     return rows
@@ -55,7 +55,7 @@ def constants():
 
 
 def in_source(rows):
-    """The logarithms of what predictions depend on, as they stand in the source."""
+    """The logarithms of the costs and constants in the source."""
     return numpy.log([cost for row in rows for cost in row["costs"]] + constants() + list(WARM))
 
 
@@ -64,16 +64,16 @@ def up(a, b):
 
 
 def takes_fours_along_k(row):
-    return row["way"] == "Tiles" and row["down"] * row["across"] <= 32
+    return row["family"] == "Tiles" and row["down"] * row["across"] <= 32
 
 
 def resident(row, chunks, path_a=VECTORS, path_b=VECTORS):
     shared = 0
-    if row["way"] == "Outer":
+    if row["family"] == "Outer":
         shared = 4 * (row["rows"] * (row["deep"] + 4) + row["deep"] * (row["cols"] + row["warps_down"] + row["across"]))
-    if row["way"] == "Dots":
+    if row["family"] == "Dots":
         shared = 4 * row["warps"] * row["stages"] * row["down"] * (row["deep"] + 4)
-    if row["way"] == "Tiles":
+    if row["family"] == "Tiles":
         extents = (row["rows"], row["cols"])
         unused = (max(extent if takes_fours_along_k(row) else 0, 4 * row["depth"]) for extent in extents)
         in_loop = row["stages"] * (sum(extents) * row["depth"] + sum(unused))
@@ -89,7 +89,7 @@ def resident(row, chunks, path_a=VECTORS, path_b=VECTORS):
 
 
 def paths(cell, transposed):
-    """How A and B lie for the kernel, and whether C is stored by fours (policy.cpp: paths_of, stores_fours)."""
+    """How the kernel loads A and B, and whether it stores C by fours (policy.cpp: paths_of, stores_fours)."""
     m, n, k, count = (cell[key] for key in ("m", "n", "k", "count"))
 
     def path(along_k, offset, ld, extent, rows):
@@ -104,7 +104,7 @@ def paths(cell, transposed):
 
 
 def parsed(name, rows):
-    """name_of() of policy.cpp, read back: kernel, transposed, A packed, B packed, parts."""
+    """Parses a name from name_of() in policy.cpp: kernel, transposed, A packed, B packed, parts."""
     index = max((i for i, row in enumerate(rows) if name.startswith(row["name"])), key=lambda i: len(rows[i]["name"]))
     rest = name[len(rows[index]["name"]):]
     parts = re.search(r", (\d+) parts", rest)
@@ -112,7 +112,7 @@ def parsed(name, rows):
 
 
 def facts(cell, name, rows):
-    """What a prediction depends on, as numbers."""
+    """The inputs of a prediction, as numbers."""
     index, transposed, pack_a, pack_b, parts = parsed(name, rows)
     row, k, count = rows[index], cell["k"], cell["count"]
     m, n = (cell["n"], cell["m"]) if transposed else (cell["m"], cell["n"])
@@ -123,15 +123,15 @@ def facts(cell, name, rows):
     if pack_b:
         path_b, packed = VECTORS, packed + up(n, 4) * 4 * k * count
     c_off = cell["c_offset"] | cell["ldc"] | (cell["m"] * cell["ldc"] if count > 1 else 0)
-    left = row["warps_down"] - 1 if row["way"] == "Outer" and c_off % row["warps_down"] else 0
+    left = row["warps_down"] - 1 if row["family"] == "Outer" and c_off % row["warps_down"] else 0
     tiles, steps = up(m, row["rows"]) * up(n + left, row["cols"]) * count, max(1, up(k, row["depth"]))
     rounds = tiles // MULTIPROCESSORS
     whole = tiles
     if parts > 1:
-        fills = row["way"] == "Tiles" and rounds >= resident(row, False)
+        fills = row["family"] == "Tiles" and rounds >= resident(row, False)
         whole = rounds * MULTIPROCESSORS if fills else 0
     in_parts = (tiles - whole) * parts
-    chunks = row["way"] == "Tiles" and ((whole > 0 and steps > row["chunk"]) or
+    chunks = row["family"] == "Tiles" and ((whole > 0 and steps > row["chunk"]) or
                                         (parts > 1 and up(steps, parts) > row["part_chunk"]))
     places = resident(row, chunks, path_a, path_b) * MULTIPROCESSORS
     return [index, whole, in_parts, steps, steps / parts, places, path_a, path_b, whole > 0 and not fours,
@@ -169,7 +169,7 @@ def predictions(logs, kinds, table, of=numpy):
 
 
 def regrets(us, measured, cell_of):
-    """Of each cell, sorted."""
+    """The regrets of all cells, sorted."""
     all_regrets = []
     for cell in range(cell_of.max() + 1):
         lines = numpy.flatnonzero(cell_of == cell)
@@ -178,12 +178,12 @@ def regrets(us, measured, cell_of):
 
 
 def fitted(before, kinds, table, measured, cell_of, steps=400):
-    """The logarithms of costs and constants that predict best."""
-    import torch  # which nothing else needs
+    """The logarithms of the costs and constants that predict best."""
+    import torch  # only this function needs it
 
-    likely = 0.05          # what seems quicker by that share is e times as likely to be chosen
-    regret_weight = 0.3    # beside how far predictions are off
-    near_before = 0.00001  # beside both: what the data do not tell stays as it was
+    likely = 0.05          # a candidate that seems faster by this share is e times as likely to be chosen
+    regret_weight = 0.3    # relative to the error of predictions
+    near_before = 0.00001  # weight of changes: values that the data do not determine stay
     table, us, cell_of = torch.tensor(table), torch.tensor(measured), torch.tensor(cell_of)
     cells = int(cell_of.max()) + 1
     best = torch.full((cells,), math.inf, dtype=us.dtype).scatter_reduce(0, cell_of, us, "amin")[cell_of]
@@ -223,7 +223,7 @@ def main():
                     cell_of.append(cells)
             cells += bool(medians)
     if not table:
-        parser.error("no cell of these results has a regret: measure them with --regret")
+        parser.error("no cell of these results has a regret: measure them with cornerturn bench gemm --regret")
     table, measured, cell_of = numpy.array(table, float), numpy.array(measured), numpy.array(cell_of)
     before = in_source(rows)
     after = fitted(before, len(rows), table, measured, cell_of)
@@ -234,11 +234,11 @@ def main():
         shares = ", ".join(f"{share:.0%} {found[int(share * len(found))]:.3f}" for share in (0.5, 0.75, 0.9, 0.95, 0.99))
         error = math.sqrt(numpy.mean(numpy.log(measured / us) ** 2))
         print(f"{name}: regret {shares}, mean {numpy.mean(found):.3f}; a prediction is off by {error:.0%}")
-    costs = numpy.maximum(0.01, numpy.exp(after[:len(rows) * len(COSTS)])).reshape(-1, len(COSTS))  # none is printed as 0
+    costs = numpy.maximum(0.01, numpy.exp(after[:len(rows) * len(COSTS)])).reshape(-1, len(COSTS))  # 0.01: none prints as 0
     for row, cost in zip(rows, costs):
         step, alone, block, each, memory, *factors, odd = cost
         of_a, of_b = (", ".join(f"{factor:.2f}" for factor in side) for side in (factors[:3], factors[3:]))
-        print(f'    {{"{row["name"]}", k{row["way"]}, {row["fields"]},\n     {{{step:.3f}, {alone:.3f}, {block:.2f}, '
+        print(f'    {{"{row["name"]}", k{row["family"]}, {row["fields"]},\n     {{{step:.3f}, {alone:.3f}, {block:.2f}, '
               f'{each:.3f}, {memory:.1f}, {{{of_a}}}, {{{of_b}}}, {odd:.2f}}}}},')
     for name, value in zip(CONSTANTS, numpy.exp(after[len(rows) * len(COSTS):])):
         print(f"{name} = {f'{value:.0f}' if value > 1000 else f'{value:.3g}'}")

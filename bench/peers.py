@@ -1,25 +1,27 @@
 #!/usr/bin/env python3
-"""Measures what PyTorch, JAX and numpy give in the cells of a stored `cornerturn bench`, and adds them to it.
+"""Measures PyTorch, JAX and numpy in the cells of a stored `cornerturn bench`, and adds the results to its file.
 
     cornerturn bench transpose --format json --commit ID --output bench.json
-    bench/peers.py torch bench.json    eager: out.copy_(x); the same through torch.compile; by CuPy; and by this project's
-                                       package, cornerturn.copyto(out, x): those that are installed
-    bench/peers.py jax bench.json      jit of jnp.transpose(x, axes); needs PyTorch too, for the yardstick
-    bench/peers.py host bench.json     of a bench `--on host`: numpy, and PyTorch on as many threads
+    bench/peers.py torch bench.json    PyTorch's out.copy_(x), eager and with torch.compile; CuPy; and this project's package,
+                                       cornerturn.copyto(out, x). Peers that are not installed are skipped.
+    bench/peers.py jax bench.json      jit of jnp.transpose(x, axes); also needs PyTorch, for the yardstick
+    bench/peers.py host bench.json     for a bench `--on host`: numpy, and PyTorch on the same number of threads
 
-It takes the grid and cells drawn at random (`--random`), of transposes and of permutations. To PyTorch and numpy the
-source x is a strided view whose axes are in the destination's order. Elements of 3, 6 and 12 bytes are three of a type
-that they have, along a last axis.
+It measures grids and random cells (`--random`) of transposes and permutations. For PyTorch and numpy the source x is a
+strided view whose axes are in the destination's order. An element of 3, 6 or 12 bytes becomes three elements of a dtype that
+they have, along an additional last axis.
 
-A run each, because each framework keeps the memory that it once had. The cells come from the file alone. One that has the
-peer already is left as it is (--again: not), so that a run that --minutes ended can go on. The yardstick, memcpy of the
-same bytes as in the file, is measured again in turn with each peer: "ratio" is to that, "ratio_to_bench" to the file's.
+Run it once for each framework, because a framework keeps the memory that it has allocated. All cells come from the file. A
+cell that already has the peer is skipped (unless --again), so a run that --minutes ended can be continued. The yardstick is
+memcpy of the same bytes. It is measured again, and its samples alternate with those of the peer. "ratio" is relative to this
+yardstick, and "ratio_to_bench" to that in the file.
 
-PyTorch is timed as the program times: CUDA events around single calls, the L2 cache flushed before each; launch-bound
-cells warm, as one CUDA graph of 100 calls. JAX shows its stream to nobody: a sample is the wall time of 20 calls in a
-row, on sources that take turns so that none is still in the L2; in launch-bound cells of 100 calls. Calls that are over
-before the next one is dispatched are timed with that. In host memory it is the wall time of single calls, the caches
-flushed before each, or of as many calls in a row as a warm bench has; on its threads, and the yardstick PyTorch's copy on them. "method" says it.
+PyTorch is timed as in the program: CUDA events around single calls, with the L2 cache flushed before each. A launch-bound
+cell is timed warm, as one CUDA graph of 100 calls. JAX does not expose its stream, so a sample is the wall time of 20
+consecutive calls, or 100 in a launch-bound cell. The calls use several sources in turn, so that no source is in the L2. If a
+call ends before the next one is dispatched, the time includes the dispatch. In host memory a sample is the wall time of a
+single call, with the caches flushed before, or of as many consecutive calls as a warm bench has. It uses the bench's number
+of threads, and the yardstick is PyTorch's copy on these threads. "method" in the results describes this.
 """
 
 import argparse
@@ -39,25 +41,25 @@ os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 try:
     import numpy
     import torch
-except ImportError:  # the arguments are read all the same
+except ImportError:  # --help works without them
     numpy = torch = None
 
-# What an element is moved as: so many of that type.
+# By element size: the dtype as which an element is moved, and how many of them it consists of.
 DTYPES = {1: ("uint8", 1), 2: ("float16", 1), 4: ("float32", 1), 8: ("float64", 1), 16: ("complex128", 1),
           3: ("uint8", 3), 6: ("float16", 3), 12: ("float32", 3)}
 LEAST_SAMPLES, MOST_SAMPLES, WARM_UPS = 20, 200, 3
-PATIENCE = 0.3  # seconds: who took longer in all sits out the rest
+PATIENCE = 0.3  # seconds: a sampler that took longer in total gets no further samples
 LAUNCH_BOUND_BYTES, GRAPH_CALLS, JAX_CALLS = 8 << 20, 100, 20
 POISON = 99
-PATTERN = 4194301  # random elements, of which sources are made: a prime, so that no row is like the next
+PATTERN = 4194301  # random elements, which sources repeat. It is a prime, so that consecutive rows differ.
 
 
 class Skipped(Exception):
-    """Why a framework cannot do a cell."""
+    """A framework cannot do a cell, for the reason in the message."""
 
 
 class Wrong(Exception):
-    """A wrong result: ends the run."""
+    """A wrong result, which ends the run."""
 
 
 def require(holds):
@@ -75,13 +77,13 @@ def summary(seconds):
 
 
 def sample_in_turn(samplers, seconds, shuffle):
-    """Calls each of `samplers`, which return seconds, once a round, in an order shuffled every round."""
+    """Calls each of `samplers`, which return seconds, once per round. Each round has a new random order."""
     patience = max(seconds, PATIENCE)
     taken = [[] for _ in samplers]
     for sampler, its in zip(samplers, taken):
         for _ in range(WARM_UPS):
             first = sampler()
-            if first > patience:  # nothing to warm up
+            if first > patience:  # too long for further warm-ups
                 its.append(first)
                 break
     order = list(range(len(samplers)))
@@ -122,7 +124,7 @@ class Layout:
         else:
             self.extents, self.source_strides, self.destination_strides = (
                 list(cell[key]) for key in ("extents", "source_strides", "destination_strides"))
-            # The axes as they follow each other in the source, if it is packed.
+            # The order of the axes in the source, if it is packed.
             order = sorted(range(len(self.extents)), key=lambda axis: (self.extents[axis] > 1, -self.source_strides[axis]))
             self.shape, self.axes = [self.extents[axis] for axis in order], [order.index(axis) for axis in range(len(order))]
         self.source_offset, self.destination_offset = cell.get("source_offset", 0), cell.get("destination_offset", 0)
@@ -141,7 +143,7 @@ class Layout:
             self.destination_offset *= parts
 
     def span(self, strides):
-        """Values from the first to the last."""
+        """The number of values from the first to the last."""
         return 1 + sum((extent - 1) * stride for extent, stride in zip(self.extents, strides))
 
 
@@ -187,7 +189,7 @@ def in_graph(work):
 
 
 def torch_tensors(cell, device="cuda"):
-    """The source, filled, as a view in the destination's order, and the destination, poisoned."""
+    """The filled source, as a view in the destination's order, and the poisoned destination."""
     layout = Layout(cell)
     if min(layout.source_strides) < 0:
         raise Skipped("has no tensors with negative strides")
@@ -206,7 +208,7 @@ def copy_into(out, x):
 
 
 def memcpy_of(cell, device="cuda"):
-    """The yardstick: contiguous tensors of bytes, which PyTorch copies with cudaMemcpyAsync, or on all cores."""
+    """The yardstick: PyTorch copies contiguous tensors of bytes, with cudaMemcpyAsync or on all cores."""
     source, destination = (torch.ones(cell.get("sector_bytes", cell["bytes"]) // 2, dtype=torch.uint8, device=device) for _ in range(2))
     return lambda: destination.copy_(source)
 
@@ -235,7 +237,7 @@ def torch_peers(seconds, shuffle):
     timer = EventTimer()
 
     def compiled(cell):
-        torch._dynamo.reset()  # or it would give up compiling after a few shapes
+        torch._dynamo.reset()  # without this, torch.compile stops compiling after a few shapes
         return torch_entry(cell, torch.compile(copy_into, dynamic=False, fullgraph=True), timer, seconds, shuffle)
 
     def cupy_into(out, x):
@@ -266,7 +268,7 @@ def jax_peers(seconds, shuffle):
     cold_bytes = 2 * timer.cold.numel()
 
     def source_of(layout):
-        # Whole numbers that every type holds, spread by a multiplicative hash.
+        # Integers that every dtype can represent, spread by a multiplicative hash.
         fill = lambda: (jnp.arange(math.prod(layout.shape), dtype=jnp.uint32) * jnp.uint32(2654435761) >> 11
                         & 2047).astype(layout.dtype).reshape(layout.shape)
         return jax.jit(fill)()
@@ -283,7 +285,7 @@ def jax_peers(seconds, shuffle):
         if layout.has_gaps:
             raise Skipped("JAX has no arrays with gaps or strides")
         if layout.source_offset or layout.destination_offset:
-            raise Skipped("JAX has no arrays that begin off their boundary")
+            raise Skipped("JAX has no arrays with an offset")
         back = [layout.axes.index(axis) for axis in range(len(layout.axes))]
         transpose = jax.jit(lambda x: jnp.transpose(x, layout.axes))
         same = jax.jit(lambda x, transposed: jnp.all(x == jnp.transpose(transposed, back)))
@@ -293,14 +295,14 @@ def jax_peers(seconds, shuffle):
         if launch_bound(cell):
             method, sources, calls = f"warm, wall time of {GRAPH_CALLS} calls", [x], GRAPH_CALLS
         else:
-            # By the time that a source comes again, the others have taken its place in the L2.
+            # Before a source is used again, the others have replaced it in the L2.
             size = math.prod(layout.extents) * x.dtype.itemsize
             sources = [x] + [source_of(layout) for _ in range(min(JAX_CALLS - 1, -(-cold_bytes // size)))]
             calls = JAX_CALLS
             method = f"wall time of {calls} calls in a row on {len(sources)} sources in turn"
         turns = [lambda source=source: transpose(source) for source in sources]
         sampler = lambda: wall([turns[i % len(turns)] for i in range(calls)]) / calls
-        # The yardstick as JAX is timed: calls in a row are spared launches, and what a flush leaves to be written back.
+        # The yardstick is timed like JAX: consecutive calls hide launches, and no flush leaves lines to be written back.
         copies = [memcpy_of(cell) for _ in sources]
         memcpys = in_graph(copies[0]) if launch_bound(cell) else lambda: [copies[i % len(copies)]() for i in range(calls)]
         timed, yardstick = sample_in_turn([sampler, timer.sampler(memcpys, calls, False)], seconds, shuffle)
@@ -351,7 +353,7 @@ def host_peers(seconds, shuffle):
 # ---- The file -----------------------------------------------------------------------------------------------------
 
 def finished(cell, kernel, entry):
-    """The entry as the program writes those of its own peers."""
+    """The entry in the form in which the program writes its own peers."""
     if "reason" in entry:
         return {"kernel": kernel, "status": "skipped", "reason": entry["reason"]}
     median, yardstick = entry["time"]["median_s"], entry["yardstick"]
@@ -371,7 +373,7 @@ def measure(cell, run):
         sys.exit(f"peers.py: {cell['shape']} of {cell['element_size']}: {wrong}")
     except Skipped as why:
         return {"reason": str(why)}
-    except Exception as failure:  # memory above all: frameworks have an exception of their own each
+    except Exception as failure:  # mostly out of memory, for which each framework has its own exception
         return {"reason": f"{type(failure).__name__}: {str(failure).strip().splitlines()[0] if str(failure).strip() else ''}"}
     finally:
         if torch.cuda.is_initialized():
@@ -379,7 +381,7 @@ def measure(cell, run):
 
 
 def store(path, document):
-    """One cell a line, as the program writes it. The file is replaced once it is whole."""
+    """Writes one cell per line, as the program does. Replaces the file only when the new one is complete."""
     head = {key: value for key, value in document.items() if key != "cells"}
     lines = ",\n  ".join(json.dumps(cell, separators=(",", ":")) for cell in document["cells"])
     partial = path.with_name(path.name + ".partial")
@@ -390,20 +392,21 @@ def store(path, document):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("framework", choices=["torch", "jax", "host"])
-    parser.add_argument("file", type=pathlib.Path, help="of `cornerturn bench --format json`; what is measured is added to it")
-    parser.add_argument("--peers", help="of the framework, with commas between them (all of them)")
-    parser.add_argument("--cells", type=int, help="only so many of the first cells (all)")
+    parser.add_argument("file", type=pathlib.Path, help="output of `cornerturn bench --format json`, to which the results are added")
+    parser.add_argument("--peers", help="peers of the framework, separated by commas (default: all)")
+    parser.add_argument("--cells", type=int, help="measure only this many cells, from the first on (default: all)")
     parser.add_argument("--seconds-per-cell", type=float, default=0.3)
-    parser.add_argument("--minutes", type=float, default=60, help="after which no further cell is begun")
+    parser.add_argument("--minutes", type=float, default=60, help="start no further cell after this time")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--again", action="store_true", help="measure what is there already, too")
+    parser.add_argument("--again", action="store_true", help="also measure cells that already have the peer")
     args = parser.parse_args()
     document = json.loads(args.file.read_text())
     if torch is None:
         sys.exit("peers.py: needs PyTorch and numpy")
     torch.manual_seed(args.seed)
     if (args.framework == "host") != (document["device"]["kind"] == "host"):
-        sys.exit(f"peers.py: {args.file} was measured on {document['device']['kind']}; {args.framework} measures elsewhere")
+        sys.exit(f"peers.py: {args.file} was measured on {document['device']['kind']}, where {args.framework} does not run: "
+                 "`host` needs a bench --on host, and `torch` and `jax` need a bench on a GPU")
     if args.framework == "host":
         torch.set_num_threads(document["device"]["cores"])
     find = {"torch": torch_peers, "jax": jax_peers, "host": host_peers}[args.framework]
@@ -422,7 +425,7 @@ def main():
     begin = time.monotonic()
     for done, (cell, name) in enumerate(todo):
         if time.monotonic() - begin > 60 * args.minutes:
-            print(f"peers.py: {len(todo) - done} of {len(todo)} measurements are left: run it again for them")
+            print(f"peers.py: {len(todo) - done} of {len(todo)} measurements are left: run it again to continue")
             break
         kernel, run = peers[name]
         entry = cell["peers"][name] = finished(cell, kernel, measure(cell, run)) | {"date": made["date"]}

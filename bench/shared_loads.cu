@@ -1,7 +1,7 @@
-// Loads from shared memory by one warp, of 8 and of 16 bytes a lane, drawn at random: some lanes active, at addresses
-// that conflict, or come in pairs, or neither. What the hardware makes of each is read by a profiler:
+// Runs random loads from shared memory, by one warp, with 8 or 16 bytes per lane. Some lanes are active. Their
+// addresses conflict, or form equal pairs, or neither. A profiler reads the wavefronts of each load:
 //   scripts/measure.py shared --program build/device/bench/shared_loads --commit ID --out results/shared/ --seed S
-// Prints a line for each launch: the bytes a lane, the mask of active lanes, and each lane's address.
+// Prints a line for each launch: the bytes per lane, the mask of active lanes, and each lane's address.
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -50,7 +50,8 @@ load draw(std::mt19937& random) {
                                           : lane * (256 / l.width);
         l.addresses[lane] = static_cast<std::uint16_t>(word % words * l.width);
     }
-    const unsigned distance = below(3);  // 1 and 2: lanes so far apart load the same, nearly all of them or all
+    // 1 or 2: lanes at this distance load the same address. At most one lane differs.
+    const unsigned distance = below(3);
     if (distance == 0) return l;
     for (unsigned lane = 0; lane < 32; ++lane) {
         if ((lane & distance) != 0) l.addresses[lane] = l.addresses[lane ^ distance];

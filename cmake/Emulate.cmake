@@ -1,19 +1,19 @@
-# cornerturn_emulate(TARGET): compiles the CUDA sources of an executable or a static library for the emulator, and links it
-# with the emulator. It takes no CUDA toolkit, and the project need not enable CUDA.
+# cornerturn_emulate(TARGET): compiles the CUDA sources of an executable or a static library for the emulator, and links the
+# target with the emulator. It needs no CUDA toolkit, and the project need not enable CUDA.
 #
 #     add_executable(kernels_test kernels_test.cpp kernels.cu)
 #     target_link_libraries(kernels_test PRIVATE GTest::gtest_main)
 #     cornerturn_emulate(kernels_test)
 #
-# The sources that end in .cu are compiled by cornerturn-cc with the target's include directories, definitions, options,
-# standard and CUDA_SEPARABLE_COMPILATION, and with the properties of that kind of the source file. The target's other
-# sources are compiled as ever, and find CUDA's headers as cornerturn has them. A toolkit's libraries, CUDA::*, and its
-# folder of headers are taken out: the emulator stands for them. A library gives the emulator on to what links it.
+# cornerturn-cc compiles the sources that end in .cu, with the include directories, definitions, options, standard and
+# CUDA_SEPARABLE_COMPILATION of the target, and with such properties of the source file. The target's other sources are
+# compiled as before, but with cornerturn's replacements of CUDA's headers. A toolkit's libraries, CUDA::*, and its folder of
+# headers are removed, because the emulator replaces them. A target that links an emulated library also links the emulator.
 #
-# Where the project has enabled CUDA, generator expressions see that language, and CMAKE_CUDA_FLAGS count; else C++ and
-# CMAKE_CXX_FLAGS. Other targets that have the same source keep it as it is.
+# If the project has enabled CUDA, generator expressions see the language CUDA, and CMAKE_CUDA_FLAGS are used. Otherwise these
+# are C++ and CMAKE_CXX_FLAGS. Other targets with the same source are not changed.
 
-# Functions keep the policies under which they are written.
+# A function uses the policies that are set at its definition.
 cmake_policy(PUSH)
 if(NOT CMAKE_VERSION VERSION_LESS 3.21)
     cmake_policy(VERSION 3.21)
@@ -21,12 +21,12 @@ endif()
 
 function(cornerturn_emulate target)
     if(CMAKE_VERSION VERSION_LESS 3.21)
-        message(FATAL_ERROR "cornerturn_emulate needs CMake 3.21 or later, and this is ${CMAKE_VERSION}")
+        message(FATAL_ERROR "cornerturn_emulate needs CMake 3.21 or later, but this is ${CMAKE_VERSION}")
     endif()
     if(ARGN)
-        message(FATAL_ERROR "cornerturn_emulate takes one target, and was given more: ${ARGV}")
+        message(FATAL_ERROR "cornerturn_emulate takes exactly one target, but has the arguments ${ARGV}")
     elseif(NOT TARGET ${target})
-        message(FATAL_ERROR "cornerturn_emulate(${target}): there is no such target; call add_executable or add_library before")
+        message(FATAL_ERROR "cornerturn_emulate(${target}): this target does not exist; call add_executable or add_library before")
     endif()
     get_target_property(type ${target} TYPE)
     get_target_property(imported ${target} IMPORTED)
@@ -35,15 +35,15 @@ function(cornerturn_emulate target)
     get_target_property(done ${target} CORNERTURN_EMULATED)
     get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
     if(of)
-        message(FATAL_ERROR "cornerturn_emulate(${target}) is given another name of ${of}: give it that")
+        message(FATAL_ERROR "cornerturn_emulate(${target}): this is an alias of ${of}; call cornerturn_emulate(${of})")
     elseif(imported)
         message(FATAL_ERROR "cornerturn_emulate(${target}): an imported target has no sources to compile")
     elseif(NOT type MATCHES "^(EXECUTABLE|STATIC_LIBRARY)$")
-        message(FATAL_ERROR "cornerturn_emulate(${target}) takes executables and static libraries, and this is of type ${type}: emulated kernels cannot lie in a shared library")
+        message(FATAL_ERROR "cornerturn_emulate(${target}): the target's type is ${type}, but it must be an executable or a static library; emulated kernels cannot be in a shared library")
     elseif(NOT folder STREQUAL CMAKE_CURRENT_SOURCE_DIR)
-        message(FATAL_ERROR "cornerturn_emulate(${target}) must be called where the target is made: in ${folder}/CMakeLists.txt")
+        message(FATAL_ERROR "cornerturn_emulate(${target}) must be called in ${folder}/CMakeLists.txt, which defines the target")
     elseif(NOT "CXX" IN_LIST languages)
-        message(FATAL_ERROR "cornerturn_emulate(${target}) needs C++ in the project: project(yours LANGUAGES CXX)")
+        message(FATAL_ERROR "cornerturn_emulate(${target}) needs C++ in the project: project(NAME LANGUAGES CXX)")
     elseif(done)
         return()
     endif()
@@ -51,11 +51,11 @@ function(cornerturn_emulate target)
     target_include_directories(${target} SYSTEM BEFORE PRIVATE $<TARGET_PROPERTY:cornerturn::emulator,INTERFACE_INCLUDE_DIRECTORIES>)
     _cornerturn_write_settings(${target})
     _cornerturn_take(${target})
-    # What the target gets behind this call.
+    # Handles sources and libraries that are added to the target after this call.
     cmake_language(EVAL CODE "cmake_language(DEFER CALL _cornerturn_take [[${target}]])")
 endfunction()
 
-# The folder of the target's objects, one a configuration.
+# The folder of the target's objects. Each configuration has one.
 function(_cornerturn_folder result target)
     set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.emulated)
     get_property(several GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
@@ -65,7 +65,7 @@ function(_cornerturn_folder result target)
     set(${result} ${folder} PARENT_SCOPE)
 endfunction()
 
-# What EmulateSource.cmake reads: how the target is compiled, in a file that changes only where that does.
+# Writes the target's compiler settings for EmulateSource.cmake. The file changes only if they change.
 function(_cornerturn_write_settings target)
     set(language CXX)
     get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
@@ -86,7 +86,7 @@ function(_cornerturn_write_settings target)
     file(GENERATE OUTPUT ${folder}/settings.cmake CONTENT "${text}" CONDITION $<COMPILE_LANGUAGE:${language}> TARGET ${target})
 endfunction()
 
-# Takes the target's .cu sources out, and their objects in; and the emulator in the place of a toolkit.
+# Replaces the target's .cu sources by their objects, and a toolkit by the emulator.
 function(_cornerturn_take target)
     _cornerturn_folder(folder ${target})
     get_target_property(sources ${target} SOURCES)
@@ -99,7 +99,7 @@ function(_cornerturn_take target)
             list(APPEND rest "${source}")
             continue()
         elseif(source MATCHES "\\$<")
-            message(FATAL_ERROR "cornerturn_emulate(${target}) cannot see into the generator expression ${source}: name the source by itself")
+            message(FATAL_ERROR "cornerturn_emulate(${target}) cannot evaluate the generator expression ${source}: name the source without it")
         endif()
         _cornerturn_compile(object ${target} "${source}" ${folder})
         list(APPEND rest ${object})
@@ -129,7 +129,8 @@ function(_cornerturn_take target)
     endforeach()
 endfunction()
 
-# Takes the folders of a toolkit's headers out of a list: cuda_runtime.h lies there, and is not ours. CUDA 13 has CCCL below.
+# Removes the folders of a toolkit's headers from a list: those with a cuda_runtime.h that is not cornerturn's. In CUDA 13, CCCL
+# is in a folder below.
 function(_cornerturn_without_toolkit list)
     set(rest "")
     foreach(folder IN LISTS ${list})
@@ -141,7 +142,7 @@ function(_cornerturn_without_toolkit list)
     set(${list} "${rest}" PARENT_SCOPE)
 endfunction()
 
-# The rule for one source; `result`: its object.
+# Adds the rule for one source. `result` becomes its object.
 function(_cornerturn_compile result target source folder)
     get_filename_component(path "${source}" ABSOLUTE BASE_DIR ${CMAKE_CURRENT_SOURCE_DIR})
     if(NOT EXISTS ${path} AND NOT IS_ABSOLUTE "${source}")
@@ -151,7 +152,7 @@ function(_cornerturn_compile result target source folder)
             get_source_file_property(generated ${path} GENERATED)
         endif()
         if(NOT generated)
-            message(FATAL_ERROR "cornerturn_emulate(${target}) finds no source file ${source} in ${CMAKE_CURRENT_SOURCE_DIR}")
+            message(FATAL_ERROR "cornerturn_emulate(${target}): the source file ${source} does not exist in ${CMAKE_CURRENT_SOURCE_DIR}")
         endif()
     endif()
     file(RELATIVE_PATH name ${CMAKE_CURRENT_SOURCE_DIR} ${path})

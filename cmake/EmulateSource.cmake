@@ -1,11 +1,11 @@
 # Compiles one source for the emulator, at build time:
 #     cmake -DCOMPILER=cornerturn-cc -DSETTINGS=settings.cmake -DSOURCE=k.cu -DOBJECT=k.cu.o [-DSOURCE_...] -P EmulateSource.cmake
-# _cornerturn_write_settings() says what the settings are, _cornerturn_compile() what stands behind -DSOURCE_.
+# _cornerturn_write_settings() writes the settings, and _cornerturn_compile() sets the variables SOURCE_....
 cmake_minimum_required(VERSION 3.21)
 include(${CMAKE_CURRENT_LIST_DIR}/Emulate.cmake)
 include(${SETTINGS})
 
-# The standard that is set, or the highest that is wanted as a feature where that is higher.
+# The standard that the target sets, or a higher one that it requires as a feature.
 set(standards 98 03 11 14 17 20 23 26)
 set(standard ${CXX_STANDARD})
 if(CUDA_STANDARD)
@@ -40,7 +40,7 @@ foreach(definition IN LISTS COMPILE_DEFINITIONS SOURCE_COMPILE_DEFINITIONS)
     string(REGEX REPLACE "^-D" "" definition "${definition}")
     list(APPEND words "-D${definition}")
 endforeach()
-# As CMake does for other sources, which would not find the compiler's own headers otherwise.
+# CMake does the same for other sources. Otherwise they would not find the compiler's own headers.
 foreach(list IN ITEMS SOURCE_INCLUDE_DIRECTORIES INCLUDE_DIRECTORIES SYSTEM_INCLUDE_DIRECTORIES)
     set(${list} "${${list}}")
     list(REMOVE_DUPLICATES ${list})

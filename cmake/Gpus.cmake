@@ -1,5 +1,5 @@
-# Tests that use a GPU take turns: ctest keeps a GPU for each of them while it runs. How many there are is looked up when
-# the build is configured. Where there is none it counts as one: these tests find out, and are skipped.
+# ctest reserves a GPU for each test that uses one, while it runs. The number of GPUs is determined when the build is
+# configured. If there is none, the number is one: the tests then notice it and are skipped.
 set(CORNERTURN_GPUS 0)
 if(DEFINED ENV{CUDA_VISIBLE_DEVICES})
     string(REGEX MATCHALL "[^,]+" gpus "$ENV{CUDA_VISIBLE_DEVICES}")
@@ -23,7 +23,7 @@ file(WRITE ${PROJECT_BINARY_DIR}/gpus.json
     "{\"version\": {\"major\": 1, \"minor\": 0}, \"local\": [{\"gpus\": [${gpus}]}]}\n")
 set(CTEST_RESOURCE_SPEC_FILE ${PROJECT_BINARY_DIR}/gpus.json)  # for enable_testing()
 
-# cornerturn_add_gpu_test(name target arguments...): a test that has one GPU to itself.
+# cornerturn_add_gpu_test(name target arguments...): adds a test that has a GPU to itself.
 function(cornerturn_add_gpu_test name target)
     add_test(NAME ${name} COMMAND ${PROJECT_SOURCE_DIR}/tests/cuda/with_gpus.sh $<TARGET_FILE:${target}> ${ARGN})
     set_tests_properties(${name} PROPERTIES RESOURCE_GROUPS gpus:1)

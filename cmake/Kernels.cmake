@@ -1,27 +1,28 @@
-# Kernel files are compiled once by nvcc, for the GPU, and once by g++, for the emulator. Dropping a file into a kernel
-# folder is all that it takes to add one: the folder is globbed, and object libraries keep every registration.
+# nvcc compiles kernel files for the GPU, and g++ compiles them for the emulator. To add a kernel, put a file into a kernel
+# folder: CMake globs the folder, and object libraries keep every registration.
 
-# What makes g++ report each memory access of a kernel at its full width, and keep one call site an access. An emulated
-# thread's stack holds 14 KiB: a kernel whose locals come near that is refused here. Where a local variable is at each
-# instruction is a fifth of the time to compile, and nobody asks. Each function begins with a cache line: where it happened
-# to begin was worth up to a sixth of a kernel's speed. Kernels are not hardened, though some systems do so by default. A
-# stack protector's accesses would be counted as the kernel's. A shadow stack does not allow the switch of fibers.
+# These options make g++ report each memory access of a kernel at its full width, and keep one call site per access.
+# - An emulated thread's stack has 14 KiB. -Wframe-larger-than refuses a kernel whose local variables come near that.
+# - Locations of local variables would take a fifth of the compile time, and nothing uses them.
+# - Each function begins at a cache line, because its position changed a kernel's speed by up to a sixth.
+# - Kernels are not hardened, although some systems do this by default. A stack protector's accesses would count as the
+#   kernel's. A shadow stack does not allow switching fibers.
 set(CORNERTURN_KERNEL_FLAGS
     -O1 -falign-functions=64
     -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1
     -fno-var-tracking -fno-exceptions -fno-tree-sra -fno-thread-jumps -fno-crossjumping -fno-tree-tail-merge
     -ftls-model=local-exec -fsanitize=bounds -fno-builtin-printf -U_FORTIFY_SOURCE
     -fno-stack-protector -Wframe-larger-than=8192 -Wno-unknown-pragmas -Wno-missing-field-initializers)
-# This pass of g++ 16 reads a struct from memory again at each use of its copy: four loads are counted where the GPU has one.
+# With this pass, g++ 16 reads a struct from memory at each use of a copy of it: it counts four loads, where the GPU has one.
 if(CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 15)
     list(APPEND CORNERTURN_KERNEL_FLAGS -fno-tree-forwprop)
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
-    # g++ 16 would call memcpy and memset for arrays and arguments, where earlier ones move the bytes inline.
+    # g++ 16 would call memcpy and memset for arrays and arguments. Earlier versions move the bytes inline.
     list(APPEND CORNERTURN_KERNEL_FLAGS -fcf-protection=none -minline-all-stringops)
 endif()
 
-# Where a file lies in the build folder, if it was made there, or in the source folder: never a path that leads upwards.
+# The path of a file relative to the build folder, if it was generated there, or to the source folder. It never begins with "..".
 function(cornerturn_path_of result file)
     cmake_path(IS_PREFIX PROJECT_BINARY_DIR ${file} made)
     cmake_path(IS_PREFIX PROJECT_BINARY_DIR ${PROJECT_SOURCE_DIR} around)
@@ -33,9 +34,9 @@ function(cornerturn_path_of result file)
     set(${result} ${path} PARENT_SCOPE)
 endfunction()
 
-# The namespace that a kernel file is compiled into, in one of the builds, so that two kernels of one name stay two. A
-# rung's file, or a peer's, has one of its own. The files of another folder share theirs, as those of an operation's
-# kernels/ do; a test's in kernels/OPERATION/ join those.
+# The namespace of a kernel file in one of the builds. It keeps kernels of the same name separate. The file of a rung or a peer
+# has a namespace to itself. The files of any other folder share one, for example those in an operation's kernels/. Files of
+# tests in kernels/OPERATION/ use the namespace of that operation.
 function(cornerturn_namespace_of result build file)
     cornerturn_path_of(path ${file})
     if(NOT path MATCHES "/(ladder|baseline)/[^/]*$")
@@ -51,8 +52,8 @@ function(cornerturn_namespace_of result build file)
     set(${result} ${identifier} PARENT_SCOPE)
 endfunction()
 
-# cornerturn_emulated_kernels(name file...): an object library of the kernels, for the emulator. A file keeps one language
-# in a directory, so g++ compiles a short file that includes it.
+# cornerturn_emulated_kernels(name file...): an object library of the kernels for the emulator. A file has only one language per
+# directory, so g++ compiles a short file that includes it.
 function(cornerturn_emulated_kernels name)
     set(sources)
     foreach(file IN LISTS ARGN)
@@ -71,10 +72,10 @@ function(cornerturn_emulated_kernels name)
     target_link_libraries(${name} PUBLIC cornerturn_options)
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     target_compile_definitions(${name} PRIVATE CORNERTURN_EMULATED)
-    # Debug information names source lines for the emulator. Its paths begin at the source folder, so that an object does
-    # not depend on where the sources lie. ccache makes paths relative to where the compiler runs: Ninja runs it at the
-    # top of the build, Make in the target's folder. (ccache takes objects with other maps for the same: after a change
-    # here, empty it.)
+    # The emulator gets source lines from the debug information. Its paths are relative to the source folder, so that an object
+    # does not depend on the folder of the sources. ccache makes paths relative to the folder in which the compiler runs. That
+    # is the top of the build for Ninja, and the target's folder for Make. ccache does not distinguish objects with different
+    # maps, so empty it after a change here.
     target_compile_options(${name} PRIVATE ${CORNERTURN_KERNEL_FLAGS} -g -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.)
     foreach(from IN ITEMS ${CMAKE_BINARY_DIR} ${CMAKE_CURRENT_BINARY_DIR})
         file(RELATIVE_PATH src ${from} ${PROJECT_SOURCE_DIR}/src)

@@ -1,17 +1,17 @@
-# What `cmake --install` installs, in four components, each of which can be built and installed alone:
+# `cmake --install` installs four components. Each can be built and installed alone:
 #   host       libcornerturn_host (target cornerturn_host)
 #   cuda       libcornerturn (target cornerturn_cuda)
 #   program    the program (target cornerturn)
-#   emulator   cornerturn-cc, and what CUDA programs of others link (targets cornerturn_cc and cornerturn_emulate)
-# The libraries come with the public headers and with what lets find_package(cornerturn) and pkg-config find them. A
-# component's files do not depend on which others were built. Nothing in them holds the path that they are installed to.
+#   emulator   cornerturn-cc, and the library that emulated CUDA programs link (targets cornerturn_cc and cornerturn_emulate)
+# The libraries include the public headers, and the files for find_package(cornerturn) and pkg-config. A component's files do
+# not depend on the other components of the build. They do not contain the path of the installation.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/cornerturn)
 set(package ${PROJECT_BINARY_DIR}/package)
 set(components host cuda program emulator)
 set(options CORNERTURN_HOST CORNERTURN_CUDA CORNERTURN_LAB CORNERTURN_EMULATOR)
 
-# pkg-config's files say where they are from where they lie, unless the folder for libraries has a place of its own.
+# Paths in pkg-config's files are relative to these files, unless the folder for libraries is an absolute path.
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
     set(pc_prefix ${CMAKE_INSTALL_PREFIX})
     set(pc_libdir ${CMAKE_INSTALL_LIBDIR})
@@ -42,8 +42,8 @@ function(cornerturn_install component target)
         DESTINATION ${package_dir} COMPONENT ${component})
 endfunction()
 
-# cornerturn_install_library(component target without pkg_config): without the headers of the other library and of the
-# emulator.
+# cornerturn_install_library(component target without pkg_config): installs a library and its headers. `without` is a regular
+# expression for the headers of the other library; they and those of the emulator are not installed.
 function(cornerturn_install_library component target without pkg_config)
     cornerturn_install(${component} ${target})
     install(DIRECTORY include/cornerturn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ${component}
@@ -52,7 +52,7 @@ function(cornerturn_install_library component target without pkg_config)
     install(FILES ${package}/${pkg_config} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ${component})
 endfunction()
 
-# A static library leaves to its user what a shared one holds.
+# A user of a static library must link the libraries that it uses.
 set(private "")
 set(static_libs "")
 if(BUILD_SHARED_LIBS)
@@ -77,7 +77,7 @@ foreach(component option IN ZIP_LISTS components options)
             COMPONENT ${component} EXCLUDE_FROM_ALL)
     endif()
 endforeach()
-# What CUDA programs of others are compiled with (src/emulate/installation.cpp finds it).
+# Headers with which emulated CUDA programs are compiled (src/emulate/installation.cpp finds them).
 function(cornerturn_install_cuda_headers component)
     install(DIRECTORY src/emulate/cuda/ DESTINATION ${CMAKE_INSTALL_DATADIR}/cornerturn/cuda COMPONENT ${component})
     install(DIRECTORY include/cornerturn/emulator DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cornerturn COMPONENT ${component})

@@ -1,5 +1,5 @@
-# The target `reference` makes the reference of the public headers, reference/html/index.html in the build folder. It
-# exists where Doxygen is installed. A warning of Doxygen is an error.
+# The target `reference` makes the reference of the public headers: reference/html/index.html in the build folder. It exists
+# only if Doxygen is installed. A warning of Doxygen is an error.
 find_package(Doxygen QUIET)
 if(NOT DOXYGEN_FOUND)
     return()

@@ -1,11 +1,11 @@
-# What building takes: compilers, and packages by their Debian names. What is missing is told in one line.
+# Requirements of a build: compilers and packages. Each error names one missing requirement, with its Debian package.
 
 function(cornerturn_need what text)
     message(FATAL_ERROR "cornerturn needs ${what}: ${text}")
 endfunction()
 
 if(TARGET cornerturn::host OR TARGET cornerturn::cuda OR TARGET cornerturn::emulator)
-    message(FATAL_ERROR "cornerturn is here already: find_package has found an installed one. Add the sources before, or leave them out")
+    message(FATAL_ERROR "find_package has already found an installed cornerturn: add the sources before that call, or do not add them")
 endif()
 if(CORNERTURN_LAB AND NOT CORNERTURN_HOST)
     cornerturn_need("the host library for the lab" "leave CORNERTURN_HOST on, or give -DCORNERTURN_LAB=OFF too")
@@ -14,7 +14,7 @@ if(CORNERTURN_LAB AND NOT CORNERTURN_EMULATOR)
     cornerturn_need("the emulator for the lab" "leave CORNERTURN_EMULATOR on, or give -DCORNERTURN_LAB=OFF too")
 endif()
 if(NOT CORNERTURN_HOST AND NOT CORNERTURN_CUDA AND NOT CORNERTURN_EMULATOR)
-    cornerturn_need("something to build" "-DCORNERTURN_HOST=ON, -DCORNERTURN_CUDA=ON or -DCORNERTURN_EMULATOR=ON")
+    cornerturn_need("something to build" "give -DCORNERTURN_HOST=ON, -DCORNERTURN_CUDA=ON or -DCORNERTURN_EMULATOR=ON")
 endif()
 
 include(CheckCXXSymbolExists)
@@ -22,7 +22,7 @@ check_cxx_symbol_exists(__GLIBC__ features.h CORNERTURN_GLIBC)
 if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR NOT CORNERTURN_GLIBC)
     unset(CORNERTURN_GLIBC CACHE)
     cornerturn_need("Linux with glibc"
-        "this is ${CMAKE_SYSTEM_NAME}, and its C library is another, or does not compile; Debian and Ubuntu have glibc")
+        "this is ${CMAKE_SYSTEM_NAME}, without glibc or with a compiler that fails; Debian and Ubuntu have glibc")
 endif()
 set(found "this is ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
 if((CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12) OR
@@ -39,15 +39,15 @@ if(CORNERTURN_EMULATOR)
     endif()
     if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         cornerturn_need("g++ for ${what} uses options that only g++ has"
-            "${found}; ${off} builds the libraries alone, -DCMAKE_CXX_COMPILER=g++ all of it")
+            "${found}; ${off} builds only the libraries, and -DCMAKE_CXX_COMPILER=g++ builds everything")
     endif()
     if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
         cornerturn_need("an x86-64 processor for ${what} switches threads and calls kernels in its machine code"
-            "this is ${CMAKE_SYSTEM_PROCESSOR}; ${off} builds the libraries alone")
+            "this is ${CMAKE_SYSTEM_PROCESSOR}; ${off} builds only the libraries")
     endif()
 endif()
 
-# What C programs link for a static library of ours: m, too, which C++ compilers link by themselves.
+# C programs link these with cornerturn's static libraries. C++ compilers link m implicitly, but C compilers do not.
 set(CORNERTURN_CXX_RUNTIME stdc++ m)
 if("c++" IN_LIST CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)
     set(CORNERTURN_CXX_RUNTIME c++ m)
@@ -55,11 +55,11 @@ endif()
 
 function(cornerturn_need_architectures refused)
     cornerturn_need("CUDA architectures from 75 (Turing) on"
-        "CMAKE_CUDA_ARCHITECTURES is ${CMAKE_CUDA_ARCHITECTURES}, with ${refused}; leave it out, or give 75 or later")
+        "CMAKE_CUDA_ARCHITECTURES is ${CMAKE_CUDA_ARCHITECTURES}, which contains ${refused}; do not set it, or give 75 or later")
 endfunction()
 
-# The architectures of the GPUs that are here; Hopper's where there are none that cornerturn runs on. For a GPU that nvcc does
-# not know yet, code that the driver compiles.
+# The architectures of this machine's GPUs. If cornerturn runs on none of them, Hopper's. For a GPU that nvcc does not know yet,
+# code that the driver compiles.
 function(cornerturn_architectures_here result)
     execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader OUTPUT_VARIABLE here ERROR_QUIET RESULT_VARIABLE none)
     execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-code OUTPUT_VARIABLE known ERROR_QUIET)
@@ -85,24 +85,24 @@ endfunction()
 if(CORNERTURN_CUDA)
     include(CheckLanguage)
     if(NOT CMAKE_CUDA_COMPILER)
-        unset(CMAKE_CUDA_COMPILER CACHE)  # what was not found the last time may be there now
+        unset(CMAKE_CUDA_COMPILER CACHE)  # nvcc may have been installed since the last configuration
     endif()
     check_language(CUDA)
     find_program(nvcc_that_fails nvcc NO_CACHE NO_CMAKE_SYSTEM_PATH)
     if(NOT CMAKE_CUDA_COMPILER AND nvcc_that_fails)
-        cornerturn_need("an nvcc that takes this compiler for the host's code"
-            "${nvcc_that_fails} compiles nothing, and ${found}. If that is newer than this CUDA knows, name an older one in the environment: CUDAHOSTCXX=g++-14")
+        cornerturn_need("an nvcc that accepts this compiler for host code"
+            "${nvcc_that_fails} compiles nothing, and ${found}. If this CUDA does not support so new a compiler, name an older one in the environment: CUDAHOSTCXX=g++-14")
     elseif(NOT CMAKE_CUDA_COMPILER OR (IS_ABSOLUTE "${CMAKE_CUDA_COMPILER}" AND NOT EXISTS "${CMAKE_CUDA_COMPILER}"))
         cornerturn_need("nvcc for -DCORNERTURN_CUDA=ON"
             "install CUDA's toolkit, and put nvcc on the PATH or name it with -DCMAKE_CUDA_COMPILER=...")
     endif()
-    # Again at each configuration, unless somebody has chosen others meanwhile.
+    # At each configuration, unless the user has chosen other architectures.
     if(CORNERTURN_FOR_THIS_MACHINE AND (NOT DEFINED CMAKE_CUDA_ARCHITECTURES OR CMAKE_CUDA_ARCHITECTURES STREQUAL CORNERTURN_CHOSEN))
         cornerturn_architectures_here(here)
-        set(CMAKE_CUDA_ARCHITECTURES ${here} CACHE STRING "GPUs that code is made for" FORCE)
+        set(CMAKE_CUDA_ARCHITECTURES ${here} CACHE STRING "GPU architectures to compile for" FORCE)
         set(CORNERTURN_CHOSEN ${here} CACHE INTERNAL "")
     elseif(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-        set(CMAKE_CUDA_ARCHITECTURES 75 90a-real)  # any GPU from Turing on, and Hopper
+        set(CMAKE_CUDA_ARCHITECTURES 75 90a-real)  # all GPUs since Turing, and Hopper
     endif()
     foreach(architecture IN LISTS CMAKE_CUDA_ARCHITECTURES)
         if(architecture MATCHES "^[0-9]+" AND CMAKE_MATCH_0 LESS 75)
@@ -111,7 +111,7 @@ if(CORNERTURN_CUDA)
     endforeach()
     enable_language(CUDA)
     if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12)
-        cornerturn_need("nvcc 12 or later, which knows C++20"
+        cornerturn_need("nvcc 12 or later, for C++20"
             "this is ${CMAKE_CUDA_COMPILER_VERSION}; name another with -DCMAKE_CUDA_COMPILER=...")
     endif()
     if(CMAKE_CUDA_ARCHITECTURES MATCHES "^all" AND CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13)
@@ -124,13 +124,13 @@ endif()
 macro(cornerturn_find purpose package debian)
     find_package(${package} QUIET ${ARGN})
     if(NOT ${package}_FOUND)
-        cornerturn_need("${package} for ${purpose}" "install ${debian}, or say with -D${package}_DIR=... where its CMake package lies")
+        cornerturn_need("${package} for ${purpose}" "install ${debian}, or give the folder of its CMake package with -D${package}_DIR=...")
     endif()
 endmacro()
 
 if(CORNERTURN_HOST)
     set(purpose "the host library (or give -DCORNERTURN_HOST=OFF)")
-    # Debian has no static ones: in a static build they are copied to beside the programs.
+    # Debian has no static libraries of these. In a static build, the shared ones are copied next to the programs.
     if(NOT TARGET TBB::tbb)
         cornerturn_find("${purpose}" TBB libtbb-dev)
     endif()
@@ -139,13 +139,14 @@ if(CORNERTURN_HOST)
     endif()
 endif()
 
-# The library, not the headers alone: every file that formats would compile all of it again. Debian has no static one.
+# Links fmt's library instead of using only its headers, because every file that formats would compile all of fmt. A static build
+# uses the headers, because Debian has no static library of fmt.
 function(cornerturn_make_fmt)
     add_library(cornerturn_fmt INTERFACE)
     target_link_libraries(cornerturn_fmt INTERFACE $<IF:$<BOOL:${CORNERTURN_STATIC}>,fmt::fmt-header-only,fmt::fmt>)
 endfunction()
 
-# The host library has tests that need no lab.
+# Some tests of the host library do not need the lab.
 set(CORNERTURN_HOST_TESTS OFF)
 if(CORNERTURN_TESTS AND CORNERTURN_HOST AND NOT CORNERTURN_LAB)
     find_package(GTest QUIET)
@@ -153,7 +154,7 @@ if(CORNERTURN_TESTS AND CORNERTURN_HOST AND NOT CORNERTURN_LAB)
     if(GTest_FOUND AND fmt_FOUND)
         set(CORNERTURN_HOST_TESTS ON)
     else()
-        message(STATUS "cornerturn: without the tests of the host library; they need libgtest-dev and libfmt-dev")
+        message(STATUS "cornerturn: the tests of the host library are not built: they need libgtest-dev and libfmt-dev")
     endif()
 endif()
 if(NOT CORNERTURN_EMULATOR)
@@ -182,13 +183,13 @@ if(CORNERTURN_STATIC)
 endif()
 cornerturn_find("${purpose}" boost_context libboost-context-dev CONFIG)
 
-# libdw has no CMake package; a static one needs the libraries that it was built with.
+# libdw has no CMake package. A static libdw needs the libraries with which it was built.
 # cornerturn_find_library(variable debian names...)
 function(cornerturn_find_library variable debian)
     find_library(${variable} NAMES ${ARGN})
     if(NOT ${variable})
         list(GET ARGN 0 name)
-        cornerturn_need("the library ${name} for ${purpose}" "install ${debian}, or say with -D${variable}=... where it lies")
+        cornerturn_need("the library ${name} for ${purpose}" "install ${debian}, or give the library's file with -D${variable}=...")
     endif()
 endfunction()
 if(CORNERTURN_STATIC)
@@ -199,7 +200,7 @@ if(CORNERTURN_STATIC)
         cornerturn_find_library(CORNERTURN_LIB_${name} ${debian} lib${name}.a)
         list(APPEND CORNERTURN_DW_LIBRARIES ${CORNERTURN_LIB_${name}})
     endforeach()
-    find_library(CORNERTURN_LIB_zstd NAMES libzstd.a)  # where libelf was built with it (Ubuntu 24.04)
+    find_library(CORNERTURN_LIB_zstd NAMES libzstd.a)  # if libelf was built with it (Ubuntu 24.04)
     if(CORNERTURN_LIB_zstd)
         list(APPEND CORNERTURN_DW_LIBRARIES ${CORNERTURN_LIB_zstd})
     endif()

@@ -1,5 +1,5 @@
-# Debian's cross compiler for aarch64, with arm64's libraries beside the machine's own, and qemu to run what it makes.
-# scripts/aarch64.sh installs them.
+# Debian's cross compiler for aarch64, with arm64 libraries installed beside the machine's own. qemu runs the programs.
+# scripts/aarch64.sh installs all of these.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

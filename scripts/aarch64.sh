@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Compiles the libraries and the Python package for aarch64 with Debian's cross compiler. Runs the tests of the library for
-# host memory, and those of the package with numpy, under qemu. It installs arm64's packages, so run it in a bare system:
+# Compiles the libraries and the Python package for aarch64 with Debian's cross compiler. Runs the tests of the host library,
+# and the package's tests with numpy, under qemu. It installs arm64 packages, so run it in a bare system:
 #   scripts/fresh.sh --run scripts/aarch64.sh trixie
-# The part for GPUs is compiled where /usr/local/cuda has NVIDIA's package for that processor, targets/sbsa-linux.
+# It also compiles the part for GPUs if /usr/local/cuda contains NVIDIA's package for that processor, targets/sbsa-linux.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 PATH=$PATH:/usr/local/cuda/bin
 if [[ $(uname -m) != x86_64 ]] || ! grep -qs '^ID=debian' /etc/os-release; then
-    echo "aarch64.sh: this needs Debian on x86-64, whose archive has arm64's packages, too" >&2
+    echo "aarch64.sh: needs Debian on x86-64, because its archive also has arm64 packages" >&2
     exit 1
 fi
 as_root=()
@@ -25,7 +25,7 @@ cmake --preset aarch64
 cmake --build --preset aarch64
 ctest --preset aarch64 --parallel "$(nproc)"
 
-echo "== the Python package, and the library for GPUs that it contains where there is CUDA for this processor"
+echo "== the Python package, with the library for GPUs if CUDA for aarch64 is installed"
 tools=$PWD/build/aarch64-tools
 python3 -m venv "$tools"
 "$tools/bin/pip" install -q 'nanobind>=3.1,<4' 'nanobind-backend>=1,<2' 'numpy>=2'
@@ -37,7 +37,7 @@ cmake -G Ninja -S . -B build/python-aarch64 -DCMAKE_BUILD_TYPE=Release -DCMAKE_T
     -DPython_INCLUDE_DIR="/usr/include/$python" -Dnanobind_DIR="$("$tools/bin/python" -m nanobind --cmake_dir)"
 cmake --build build/python-aarch64
 
-echo "== its tests with numpy"
+echo "== the package's tests with numpy"
 packages=$PWD/build/aarch64-packages
 mkdir -p "$packages"
 cp -r python/cornerturn "$packages"

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs CUDA programs that nobody here wrote in the emulator, and stores what came of it.
+"""Runs CUDA programs of other projects in the emulator, and stores the results.
 
     scripts/foreign.py SUITE... --sources DIR [--program build/cpu/bin/cornerturn] [--only NAME] [--workers N] [--out results/emulate/]
 
-SUITE: sgemm, llm or samples. DIR holds clones of the repositories below, in folders of their names; nothing of them is
-kept here but names, commits and results. Of a program only sizes, repeat counts and paths are changed, by the patches
-below, which are stored with the results. A run may take five minutes. Needs Python and git.
+SUITE: sgemm, llm or samples. DIR has clones of the repositories below, in folders of their names. Only names, commits and
+results of these repositories are stored here. The patches below change only sizes, repeat counts and paths of a program, and
+are stored with the results. A run may take five minutes. Needs Python and git.
 """
 
 import argparse
@@ -37,7 +37,7 @@ SMALLER = [(r"\bint B = \d+;", "int B = 1;"), (r"\bint64_t B = \d+;", "int64_t B
            (r"\bint64_t V = 50257;", "int64_t V = 5003;")]
 SHORTER = [(r"\bint T = 1024;", "int T = 128;"), (r"\bint64_t T = 1024;", "int64_t T = 128;")]
 NARROWER = [(r"\bint C = \d+;", "int C = 192;"), (r"\bint NH = 12;", "int NH = 3;")]
-# Programs, the kernel numbers that each takes, and patches beside those above.
+# Programs, the kernel numbers of each, and further patches.
 LLM = {
     "adamw": (range(1, 3), []),
     "attention_backward": (range(1, 9), SHORTER + NARROWER),
@@ -71,8 +71,8 @@ SGEMM_PATCHES = [(r"std::vector<int> SIZE = \{[^}]*\};", "std::vector<int> SIZE 
 class Program:
     def __init__(self, name, files, flags=(), patches=(), runs=((),), headers=(), folder=""):
         self.name, self.files, self.flags, self.patches, self.runs = name, files, list(flags), list(patches), list(runs)
-        self.headers = list(headers)  # that may be patched, too
-        self.folder = folder  # where it runs, of the repository
+        self.headers = list(headers)  # these are patched, too
+        self.folder = folder  # the working directory, relative to the repository
 
 
 def llm_programs(tree):
@@ -87,8 +87,8 @@ def sgemm_programs(tree):
                   [(str(k),) for k in range(1, 11)])
 
 
-# Samples that are none of: graphics, textures and surfaces, CUDA's libraries, NVRTC, the driver API, several GPUs or
-# peer access, other processes, other systems.
+# Samples with one of these are skipped: graphics, textures and surfaces, CUDA's libraries, NVRTC, the driver API, several
+# GPUs or peer access, other processes, other systems.
 NOT_HERE = re.compile(r"cuda(CreateTextureObject|BindTexture|CreateSurfaceObject|Graphics|GL|MallocArray|Malloc3DArray|Ipc\w+|DeviceEnablePeerAccess"
                       r"|D3D|ImportExternal)|\btex[123]D|texture<|#include\s*[<\"](GL/|helper_gl|d3d|nvrtc|cuda\.h|cudaEGL|cufft|curand|cusolver|cusparse|npp|"
                       r"nvjpeg|cublas|thrust|cub/|mpi\.h|vulkan|nvJitLink|FreeImage|cuda_d3d|nvscibuf|cufftXt|cusolverDn|nvrtc_helper)|\bcu[A-Z]\w+\s*\(")
@@ -157,7 +157,7 @@ def checked_out(sources, suite, where):
 
 
 def patched(tree, program):
-    """Changes the files of the program, and says what was changed."""
+    """Changes the files of the program, and returns a list of the changes."""
     done = []
     for file in program.files + program.headers:
         path = tree / file
@@ -171,7 +171,7 @@ def patched(tree, program):
 
 
 def revision():
-    """Of the project whose emulator runs."""
+    """The commit of this project, whose emulator runs."""
     return subprocess.run(["git", "-C", pathlib.Path(__file__).parent, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
 
 
@@ -222,7 +222,7 @@ def main():
     parser.add_argument("--program", default="build/cpu/bin/cornerturn")
     parser.add_argument("--only")
     parser.add_argument("--seconds", type=float, default=SECONDS)
-    parser.add_argument("--workers", type=int, default=0, help="threads of the CPU (0: all cores)")
+    parser.add_argument("--workers", type=int, default=0, help="number of CPU threads (0: one for each core)")
     parser.add_argument("--out")
     given = parser.parse_args()
     cornerturn = pathlib.Path(given.program).resolve()

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Compares the emulator's counters with a GPU's, at kernels of programs that nobody here wrote (see foreign.py).
+"""Compares the emulator's counters with a GPU's, for kernels of other projects (see foreign.py).
 
     scripts/foreign_counters.py build SUITE... --sources DIR --binaries DIR [--nvcc nvcc]
     scripts/foreign_counters.py read --binaries DIR --out FILE [--commit ID] [--ncu ncu] [--seconds 480]
     scripts/foreign_counters.py compare FILE --sources DIR [--program build/cpu/bin/cornerturn] [--out FILE]
 
-`build` compiles the programs for the GPU, with the patches of foreign.py. `read` runs there: each program by itself, for
-its exit code, then under Nsight Compute, whose counters it adds up over the launches of each kernel, and the executions of
-each memory instruction of its SASS. `compare` runs the same in the emulator, and says of each counter that differs which
-instructions the GPU executed. Needs Python and git.
+`build` compiles the programs for the GPU, with the patches of foreign.py. `read` runs on a machine with the GPU. It runs each
+program for its exit code, and then runs it again under Nsight Compute. For each kernel it adds up the counters, and the
+executions of each memory instruction in its SASS, over all launches. `compare` runs the same programs in the emulator. For
+each counter that differs it lists the instructions that the GPU executed. Needs Python and git.
 """
 
 import argparse
@@ -33,7 +33,7 @@ METRICS += [f"smsp__sass_{what}_{op}.sum" for what in ("inst_executed_op_shared"
 
 
 def instructions_of(metric, sass):
-    """Those that the metric counts."""
+    """The instructions that the metric counts."""
     op = re.search(r"_(ld|st|red|atom)\.sum", metric)[1]
     word = {"ld": "LD", "st": "ST", "red": "RED", "atom": "ATOM"}[op] + ("S" if "shared" in metric else "" if op == "red" else "G")
     return {name: times for name, times in sass.items() if name.startswith(word)}
@@ -56,10 +56,10 @@ def build(given):
 
 
 def sass_of(rows):
-    """How often warps executed each instruction that accesses global or shared memory, by kernel, over all its launches."""
+    """For each kernel, how often warps executed each instruction that accesses global or shared memory, over all launches."""
     starts = [i for i, row in enumerate(rows) if row[:1] == ["Kernel Name"]] + [len(rows)]
     launches = [rows[a:b] for a, b in zip(starts, starts[1:])]
-    if launches[::2] == launches[1::2]:  # some versions print each launch twice
+    if launches[::2] == launches[1::2]:  # some versions of ncu print each launch twice
         launches = launches[::2]
     kernels = collections.defaultdict(collections.Counter)
     for name, titles, *instructions in launches:
@@ -72,7 +72,7 @@ def sass_of(rows):
 
 
 def profile(ncu, command, seconds):
-    """The counters of each kernel, added up over its launches, by mangled name, and under "sass" its instructions."""
+    """For each kernel, by mangled name: its counters, added up over its launches, and its instructions under "sass"."""
     with tempfile.TemporaryDirectory() as folder:
         report = f"{folder}/report.ncu-rep"
         subprocess.run([ncu, "--export", report, "--section", "SourceCounters", "--clock-control", "none", "--cache-control", "none",
@@ -96,7 +96,7 @@ def profile(ncu, command, seconds):
 
 
 def machine(given):
-    """What was measured on, with what, and when."""
+    """The GPU, the versions of the driver and of ncu, the commit and the date."""
     query = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], capture_output=True, text=True).stdout.strip()
     name, _, driver = query.partition(", ")
     version = subprocess.run([given.ncu, "--version"], capture_output=True, text=True).stdout.strip().splitlines()[-1:]
@@ -151,7 +151,7 @@ def compare(given):
                     continue
                 ours = {kernel["symbol"]: kernel for kernel in json.loads(report.read_text())["kernels"]}
                 for symbol, theirs in run.get("kernels", {}).items():
-                    if symbol not in ours:  # cuBLAS's
+                    if symbol not in ours:  # a kernel of cuBLAS
                         continue
                     kernels.add(symbol)
                     for metric in METRICS:
@@ -162,7 +162,7 @@ def compare(given):
                             different.append({"run": label, "kernel": ours[symbol]["kernel"], "metric": metric, "gpu": a, "emulator": b,
                                               "sass": instructions_of(metric, theirs.get("sass", {}))})
     readings = equal + len(different)
-    print(f"{equal} of {readings} readings that are not 0 in both are equal ({equal / max(readings, 1):.1%}), of {len(kernels)} kernels")
+    print(f"{equal} of {readings} nonzero readings are equal ({equal / max(readings, 1):.1%}), of {len(kernels)} kernels")
     for line in skipped:
         print("not compared:", line)
     if given.out:
@@ -173,8 +173,8 @@ def compare(given):
 
 
 def run_step(doc, steps):
-    """The command line of a comparison: its `steps` are functions called build, read and compare, each with what it takes
-    beside what they always take."""
+    """The command line of a comparison. The keys of `steps` are functions called build, read and compare; each value lists the
+    arguments of that step in addition to the common ones."""
     always = {"build": [("--binaries", {"required": True}), ("--nvcc", {"default": "nvcc"})],
               "read": [("--binaries", {"required": True}), ("--out", {"required": True}), ("--commit", {"default": ""}),
                        ("--ncu", {"default": "ncu"}), ("--seconds", {"type": float, "default": 480})],

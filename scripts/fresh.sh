@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Tries the README's two commands on a bare system, as a user would who has just cloned the repository: makes the system,
-# clones this repository's last commit into it, and runs ./demo.sh and ./test.sh there as an ordinary user with sudo.
+# Tests the README's two commands on a bare system, as a user runs them after cloning the repository. It makes the system,
+# clones the last commit of this repository into it, and runs ./demo.sh and ./test.sh there as an ordinary user with sudo.
 #   scripts/fresh.sh trixie              a Debian suite, made by debootstrap; needs root
-#   scripts/fresh.sh ubuntu:24.04        an image, where docker answers
+#   scripts/fresh.sh ubuntu:24.04        a docker image
 # Options, before the name:
-#   --all             ./test.sh --all in place of ./test.sh
-#   --run COMMAND     this command in place of both, in the clone
-#   --keep FOLDER     keep the suite's system there, and take it from there the next time: its packages and its compiler
-#                     cache stay, the clone is made anew. What such a run takes is no measure of a newcomer's time.
-#   --cuda            with this machine's /usr/local/cuda in the system
-# `sudo FRESH_MIRROR=URL scripts/fresh.sh trixie` takes the suite from another mirror. Proxies are taken from the environment:
-# sudo needs `--preserve-env=http_proxy,https_proxy` for that.
-# What the commands print goes to stdout; the last lines are a table of the system, its tools, results and seconds.
+#   --all             run ./test.sh --all instead of ./test.sh
+#   --run COMMAND     run this command in the clone instead of both
+#   --keep FOLDER     keep the suite's system in FOLDER, and use it again in the next run. Its packages and its compiler cache
+#                     stay; the clone is made again. The times of such a run are not those of a newcomer.
+#   --cuda            make this machine's /usr/local/cuda available in the system
+# `sudo FRESH_MIRROR=URL scripts/fresh.sh trixie` uses another mirror for the suite. Proxies come from the environment, so sudo
+# needs `--preserve-env=http_proxy,https_proxy`.
+# The commands' output goes to stdout. The last lines are a table of the system, its tools, results and seconds.
 set -euo pipefail
 
 fail() {
@@ -40,19 +40,19 @@ done
 name=$1
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 if $cuda && [[ ! -d /usr/local/cuda ]]; then fail "--cuda: there is no /usr/local/cuda on this machine"; fi
-[[ -z $(git -C "$root" status --porcelain) ]] || echo "fresh.sh: what is not committed is not tried" >&2
+[[ -z $(git -C "$root" status --porcelain) ]] || echo "fresh.sh: uncommitted changes are not tested" >&2
 
 work=$(mktemp -d /var/tmp/cornerturn-fresh-XXXXXX)
 trap 'rm -rf --one-file-system "$work"' EXIT
 chmod 755 "$work"  # the user in the system reads it
 git clone -q "$root" "$work/cornerturn"
 
-# What runs in the system, as root: a user with sudo, who has the clone in the home folder.
+# Runs in the system, as root. It makes a user with sudo, who has the clone in the home folder.
 cat > "$work/in_system.sh" << 'END'
 set -eu
 . /fresh/settings.sh
 export DEBIAN_FRONTEND=noninteractive
-# A mirror may stand still, and its lists run out.
+# The lists of a mirror that is no longer updated expire.
 {
     echo 'Acquire::Check-Valid-Until "false";'
     if [ -n "${http_proxy:-}" ]; then echo "Acquire::http::Proxy \"$http_proxy\";"; fi
@@ -94,8 +94,8 @@ printf ' |\n'
 exit $failed
 END
 if [[ -n $command ]]; then commands=("$command"); else commands=(./demo.sh "$tests"); fi
-# chroot's env and sudo drop the environment. So what the commands need of it is in a file. A proxy between here and the
-# packages has certificates of its own, which this machine knows.
+# chroot's env and sudo drop the environment, so a file holds the variables that the commands need. A proxy may use its own
+# certificates, so this machine's certificates are copied.
 {
     declare -p commands
     for variable in {http,https,no}_proxy {HTTP,HTTPS,NO}_PROXY; do
@@ -107,7 +107,7 @@ if [[ -n $command ]]; then commands=("$command"); else commands=(./demo.sh "$tes
 } > "$work/settings.sh"
 
 if [[ $name == *:* ]]; then
-    docker info > /dev/null 2>&1 || fail "$name is an image, and no docker answers on this machine; name a Debian suite"
+    docker info > /dev/null 2>&1 || fail "$name is a docker image, but docker does not run on this machine; name a Debian suite"
     [[ -z $keep ]] || fail "--keep is for suites: docker keeps images itself" 2
     mounts=(-v "$work:/fresh:ro")
     ! $cuda || mounts+=(-v /usr/local/cuda:/usr/local/cuda:ro)
@@ -116,12 +116,12 @@ if [[ $name == *:* ]]; then
 fi
 
 ((EUID == 0)) || fail "debootstrap needs root: run it with sudo"
-command -v debootstrap > /dev/null || fail "there is no debootstrap on this machine: apt install debootstrap"
+command -v debootstrap > /dev/null || fail "debootstrap is not installed: apt install debootstrap"
 system=${keep:-$work/system}
-# A namespace of mounts and processes ends with this script, however that ends.
+# The namespace of mounts and processes always ends with this script.
 in_namespace() { setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child --mount-proc "$@"; }
 if [[ ! -d $system || -z $(ls -A "$system") ]]; then
-    # An older debootstrap does not know the names of later suites, which are made as unstable is.
+    # An older debootstrap has no script for later suites. The script for sid makes them.
     script=()
     [[ -e /usr/share/debootstrap/scripts/$name ]] || script=(/usr/share/debootstrap/scripts/sid)
     mkdir -p "$system"
@@ -129,7 +129,7 @@ if [[ ! -d $system || -z $(ls -A "$system") ]]; then
         > "$work/debootstrap.log" 2>&1 || { tail -n 20 "$work/debootstrap.log" >&2; fail "debootstrap could not make $name"; }
     echo "$name" > "$system/etc/fresh-suite"
 elif [[ $(cat "$system/etc/fresh-suite" 2> /dev/null) != "$name" ]]; then
-    fail "$keep holds something else than a whole system of $name: remove it, or name another folder"
+    fail "$keep is not a complete system of $name: remove it, or name another folder"
 fi
 cp -L --remove-destination /etc/resolv.conf "$system/etc/resolv.conf"
 rm -f "$system/etc/hosts"

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""Measures the ladders on a GPU and stores what they gave, with where it came from.
+"""Measures the ladders on a GPU and stores their results with their provenance.
 
     scripts/measure.py WHAT... --program build/device/bin/cornerturn --commit ID --out results/ [--ncu ncu] [--seed 1]
 
-WHAT: `times` of the transposes over sizes and dtypes; `counters` of the hardware, over the shapes that
-tests/hardware_counters_test.cpp compares the emulator with; `products`, both of the multiplications; `why`, what
-docs/why.md is made of; or `all`. Each file is what one `cornerturn ladder` printed. `random`: counters of transposes
-drawn from the seed, in one file. `shared`: what loads from shared memory cost that bench/shared_loads draws, which is the
-program then. Needs Python alone.
+WHAT is one of:
+  times      times of transposes, over sizes and dtypes
+  counters   the hardware's counters, for the shapes with which tests/hardware_counters_test.cpp checks the emulator
+  products   times and counters of products
+  why        the measurements behind docs/why.md
+  all        all of these
+  random     counters of transposes that are drawn from the seed, in one file
+  shared     wavefronts of loads from shared memory. PROGRAM is bench/shared_loads, which draws the loads.
+Except for `random` and `shared`, each file is the output of one `cornerturn ladder`. Needs only Python.
 """
 
 import argparse
@@ -31,21 +35,21 @@ COUNTED = [(4096, 4096, "f32"), (4096, 4096, "f64"), (1021, 2000, "f32"), (700, 
 PRODUCTS_TIMED, PRODUCTS_COUNTED = [1024, 4096], 4096
 MULTIPLY_ADDS = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
 
-# Of the transposes that are drawn: how many, their sides, and what their counters are called.
+# The drawn transposes: how many, the range of their sides, and their dtypes.
 DRAWN, SIDES = 42, (1, 3000)
 DTYPES = ["u8", "i8", "u16", "i16", "f16", "bf16", "u32", "i32", "f32", "u64", "i64", "f64", "c64", "c128"]
 
-# Of the loads from shared memory that are drawn.
+# The drawn loads from shared memory: how many, and their metric.
 LOADS = 1500
 WAVEFRONTS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
 
-# docs/why.md's questions: a name, and what to ask the program.
+# The rungs that answer the questions of docs/why.md.
 CONFLICTS = "shared@16x16,padded@16x16,shared@32x32,padded@32x32"
 COARSENING = "padded@16x16,padded@16x4,padded@32x32,padded@32x8,padded@32x4,rolled@32x8"
 VECTORS = "padded@32x32,padded@32x8,vectorized@8x32"
 LAYOUTS = "strided@padded,strided@plain,blocked@plain,blocked@padded"
 CAMPING = "copy/global@32x8,padded@32x8,diagonal@32x8,swizzled@64x64,kept@64x64,production"
-# Powers of two and their like, and sizes a 32nd larger; all of whole tiles, in several places of memory each.
+# Multiples of 8192, and sizes that are 1/32 larger. All consist of whole tiles. Each is measured at several places in memory.
 CAMPING_SIZES, PLACEMENTS = [8192, 8448, 16384, 16896, 24576, 25344, 32768, 33792], 4
 
 
@@ -97,7 +101,7 @@ def measure(args, arguments):
 
 
 def store(path, document):
-    """One result a line: small, and readable in a diff."""
+    """Writes one result per line, so that files are small and diffs are readable."""
     head = {key: value for key, value in document.items() if key != "results"}
     lines = ",\n".join("  " + json.dumps(result) for result in document["results"])
     path.write_text(json.dumps(head)[:-1] + ', "results": [\n' + lines + "\n]}\n")
@@ -105,7 +109,7 @@ def store(path, document):
 
 
 def draw(random, dtype):
-    """Options of a transpose: any sides, half of them with gaps behind rows, half off a boundary; at most 2^21 elements."""
+    """Options of a transpose with random sides and at most 2^21 elements. Half have gaps after rows; half have offsets."""
     while True:
         rows, cols = (round(math.exp(random.uniform(math.log(SIDES[0]), math.log(SIDES[1])))) for _ in range(2))
         if 256 <= rows * cols <= 1 << 21:
@@ -119,7 +123,7 @@ def draw(random, dtype):
 
 
 def measure_drawn(args):
-    """For each transpose that is drawn its options, and the readings of each kernel, in the order of `metrics`."""
+    """Stores the options of each drawn transpose, and the readings of each kernel in the order of `metrics`."""
     drawn = random.Random(args.seed)
     document = {}
     for i in range(DRAWN):
@@ -136,14 +140,14 @@ def measure_drawn(args):
 
 
 def measure_shared(args):
-    """Each load as [bytes a lane, mask of active lanes, addresses, wavefronts]."""
+    """Stores each load as [bytes per lane, mask of active lanes, addresses, wavefronts]."""
     command = [args.ncu or "ncu", "--csv", "--metrics", WAVEFRONTS, args.program, str(args.seed), str(LOADS)]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     loads = [[int(word) for word in line.split()] for line in printed.splitlines() if re.fullmatch(r"[\d ]+", line)]
     readings = csv.DictReader(io.StringIO(printed[printed.index('"ID"'):]))
     read = [int(row["Metric Value"].replace(",", "")) for row in readings if row["Metric Name"] == WAVEFRONTS]
     if len(loads) != len(read) or len(read) != LOADS:
-        sys.exit(f"measure.py: {len(loads)} loads, {len(read)} readings: there should be {LOADS} of each")
+        sys.exit(f"measure.py: found {len(loads)} loads and {len(read)} readings: there must be {LOADS} of each")
     version = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], capture_output=True, text=True)
     store(args.out / f"loads_{args.seed}.json", {
         "provenance": {"commit": args.commit, "date": datetime.date.today().isoformat(), "device": version.stdout.strip(),
@@ -156,10 +160,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="+", choices=[*kinds, "random", "shared", "all"])
     parser.add_argument("--program", required=True)
-    parser.add_argument("--commit", required=True, help="of the source that the program was built from")
+    parser.add_argument("--commit", required=True, help="the commit from which the program was built")
     parser.add_argument("--out", required=True, type=pathlib.Path)
-    parser.add_argument("--ncu", help="Nsight Compute's command line, if it is not where the program looks")
-    parser.add_argument("--seed", type=int, default=1, help="of `random` and `shared`")
+    parser.add_argument("--ncu", help="path of Nsight Compute's ncu, if the program does not find it")
+    parser.add_argument("--seed", type=int, default=1, help="the seed for `random` and `shared`")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     for what in kinds:

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Which tests need not run again: those that have passed, where nothing that they see has changed since. For ./test.sh.
+"""Finds the tests that ./test.sh need not run again: they passed, and none of their inputs has changed since.
 
-    passed.py unchanged BUILD      prints them, but for the long tests, which are for a whole run; to be called before the tests run
-    passed.py keep BUILD OUTPUT    keeps which tests have passed since then, by what ctest printed into this file
+    passed.py unchanged BUILD      prints these tests, without long tests. Call it before the tests run.
+    passed.py keep BUILD OUTPUT    stores which tests passed since then. OUTPUT is a file with the output of ctest.
 
-A test sees its command, the variables of the environment that are for tests, the object files of its program and how they are
-linked, and the packages and GPUs of this machine. A script also sees the program, and all files of the project but for the tests
-that it does not import; any other test sees the data in SEEN. KERNELS says which tests run only some of the kernels that they link.
+The inputs of every test are its command, the environment variables for tests, the object files and the link command of its
+program, and the packages and GPUs of this machine. For a script they also are the program and all files of the project, except
+tests that it does not import. For other tests they also are the data in SEEN. KERNELS lists the tests that run only some of the
+kernels that they link.
 """
 
 import hashlib
@@ -21,7 +22,7 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[1]
 SEEN = ("results/", "tests/kernels/", "tests/cuda/with_gpus.sh")
 A_KERNEL = r"ops/\w+/(ladder|kernels)/|(^|/)baseline/"
-# (tests, those kernels that they run) by their paths, as regular expressions. All other tests run all that they link.
+# (tests, paths of the kernels that they run), as regular expressions. All other tests run every kernel that they link.
 KERNELS = [
     (r"emulate_\w+|random_kernels_test|files_test", "(?!)"),  # none
     (r"edges_test|misbehaving_test", r"ops/\w+/ladder/"),
@@ -47,14 +48,14 @@ def project_files():
 
 @cache
 def program_parts(build, target):
-    """The object files that it is linked from, and the command that links it."""
+    """The object files of a program, and the command that links them."""
     inputs = output_of("ninja", "-C", build, "-t", "inputs", target).split("\n")
     return [name for name in inputs if name.endswith(".o")], output_of("ninja", "-C", build, "-t", "commands", target).rstrip().split("\n")[-1]
 
 
 @cache
 def imported_by(script):
-    """The test scripts that it imports, and those that they import, by their names."""
+    """The names of the test scripts that the script imports, directly or indirectly."""
     found = set()
     for name in re.findall(r"^(?:from|import) (\w+)", script.read_text(), re.M):
         for other in (SOURCE / "tests" / f"{name}.py", script.parent / f"{name}.py"):
@@ -64,14 +65,14 @@ def imported_by(script):
 
 
 def is_seen(test, path):
-    """Whether this file can make a difference to the test, by its kernels."""
+    """Whether the file can affect the test. Only kernels that the test does not run cannot."""
     if not re.search(A_KERNEL, path):
         return True
     return next((re.search(kernels, path) is not None for tests, kernels in KERNELS if re.fullmatch(tests, test)), True)
 
 
 def seen_by(build, test):
-    """All that decides how a test ends, of one that is as ctest tells it."""
+    """The inputs of a test, which is described as in ctest's JSON."""
     words = [Path(word).resolve() if word.startswith("/") else word for word in test["command"]]
     programs = [str(word.relative_to(build)) for word in words if isinstance(word, Path) and word.is_relative_to(build)]
     scripts = [word for word in words if isinstance(word, Path) and word.suffix == ".py"]
@@ -81,7 +82,7 @@ def seen_by(build, test):
     for program in programs:
         objects, link = program_parts(build, program)
         if not objects:
-            sys.exit(f"passed.py: ninja knows no object files of {program}")
+            sys.exit(f"passed.py: ninja lists no object files of {program}")
         files += [(name, build / name) for name in objects]
         yield link
     for name in project_files():
@@ -93,7 +94,7 @@ def seen_by(build, test):
 
 
 def of_machine():
-    """Changes with the packages that are installed, with the GPUs, and with the variables that tests ask for."""
+    """The inputs that belong to the machine: installed packages, GPUs, and environment variables for tests."""
     yield digest_of(Path("/var/lib/dpkg/status"))
     yield repr(sorted(item for item in os.environ.items() if item[0].startswith(("CORNERTURN_", "GTEST_"))))
     try:

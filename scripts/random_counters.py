@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Compares the emulator's counters with a GPU's, at the kernels of random programs (tests/random_kernels/).
+"""Compares the emulator's counters with a GPU's, for the kernels of random programs (tests/random_kernels/).
 
     scripts/random_counters.py build --binaries DIR [--seed 1] [--programs 12] [--kernels 8] [--nvcc nvcc] [--only NUMBER]
     scripts/random_counters.py read --binaries DIR --out FILE [--commit ID] [--ncu ncu] [--seconds 480]
     scripts/random_counters.py compare FILE [--program build/cpu/bin/cornerturn] [--out results/emulate/random_SEED.json]
 
-`build` draws the programs and compiles them for the GPU. `read` runs there: each program by itself, which says whether its
-answers are right, then under Nsight Compute. `compare` draws the same programs and runs them in the emulator and in
-Python, which counts the accesses of the source. It stores what differs, and how many readings are equal: in all, and of
-the kernels that have a feature. The same seed draws the same programs.
+`build` draws the programs and compiles them for the GPU. `read` runs on a machine with the GPU. It runs each program, which
+checks its own results, and then runs it again under Nsight Compute. `compare` draws the same programs, runs them in the
+emulator, and interprets their source in Python, which counts the accesses. It stores the differences and the number of equal
+readings, in total and for each feature of the kernels. The same seed draws the same programs.
 """
 
 import collections
@@ -41,7 +41,7 @@ def build(given):
         (binaries / f"{name}.cu").write_text(text)
         built = subprocess.run([given.nvcc, *FLAGS, f"{name}.cu", "-o", name], cwd=binaries)
         if built.returncode != 0:
-            sys.exit(f"{name}.cu does not compile: each drawn program has to")
+            sys.exit(f"{name}.cu does not compile, but every drawn program must")
         plan["programs"].append({"number": number, "name": name, "sha256": hashlib.sha256(text.encode()).hexdigest()})
     (binaries / "plan.json").write_text(json.dumps(plan))
 
@@ -51,7 +51,7 @@ def read(given):
     plan = json.loads((binaries / "plan.json").read_text())
     for program in plan["programs"]:
         if time.monotonic() - begun > given.seconds:
-            print("no time left for", program["name"])
+            print("no time is left for", program["name"])
             continue
         command = [str(binaries / program["name"])]
         try:
@@ -65,7 +65,7 @@ def read(given):
 
 
 class Share:
-    """Of readings that are not 0 in both."""
+    """Counts the readings that are nonzero on at least one side, and how many of them are equal."""
 
     def __init__(self):
         self.readings = self.equal = 0
@@ -111,7 +111,7 @@ def compare(given):
                     if a != b:
                         different.append({"program": program["number"], "kernel": name, "features": sorted(execution.k.features), "metric": metric, "gpu": a, "emulator": b}
                                          | ({"source": c} if known else {}))
-    print(f"{emulator.equal} of {emulator.readings} readings that are not 0 in both are equal ({emulator.equal / max(emulator.readings, 1):.1%}), of {kernels} kernels")
+    print(f"{emulator.equal} of {emulator.readings} nonzero readings are equal ({emulator.equal / max(emulator.readings, 1):.1%}), of {kernels} kernels")
     print(f"the source's accesses: {python.equal} of {python.readings} ({python.equal / max(python.readings, 1):.1%})")
     for line in wrong + not_compared:
         print(line)
@@ -125,5 +125,5 @@ def compare(given):
 if __name__ == "__main__":
     foreign_counters.run_step(__doc__, {
         build: [("--seed", {"default": "1"}), ("--programs", {"type": int, "default": 12}), ("--kernels", {"type": int, "default": 8}),
-                ("--only", {"type": int, "help": "builds the program of this number alone"})],
+                ("--only", {"type": int, "help": "build only the program with this number"})],
         read: [], compare: []})

@@ -22,7 +22,7 @@ cat > "$folder/index.html" <<'PAGE'
 <html lang="en"><meta charset="utf-8"><title>cornerturn</title>
 <h1>cornerturn</h1>
 <ul>
-<li><a href="report.html">What was measured</a>, with plots</li>
+<li><a href="report.html">The measurements</a>, with plots</li>
 <li><a href="reference/index.html">Reference of the public headers</a></li>
 </ul>
 </html>

@@ -1,5 +1,5 @@
-"""JSON as results/ stores it: values that are short, or hold no other lists or objects, take one line each. A difference
-then shows which of them changed."""
+"""Writes JSON for results/. A value takes one line if it is short, or if it contains no other lists or objects. A diff then
+shows which values changed."""
 
 import json
 

@@ -1,18 +1,18 @@
-// The bench of cells drawn at random, as far as it needs no GPU: what is drawn, what it is compared with, and the
-// regret.
+// The bench of cells drawn at random, without a GPU: the draws, the ordered copies, and the regret.
 #include "lab/bench_random.hpp"
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <map>
 #include <random>
 #include <set>
+#include <tuple>
 
 #include "cornerturn/error.hpp"
 #include "ladder_check.hpp"
+#include "message.hpp"
 #include "ops/copy/sectors.hpp"
-#include "work.hpp"
+#include "run_kernels.hpp"
 
 using namespace cornerturn;
 using namespace cornerturn::lab;
@@ -30,7 +30,7 @@ nlohmann::ordered_json described(const bench_cell& c) {
 
 // ---- Draws ----------------------------------------------------------------------------------------------------------
 
-TEST(draws, are_the_seeds) {
+TEST(draws, depend_on_the_seed_alone) {
     const auto texts = [](std::uint64_t seed) {
         std::string all;
         for (const bench_cell& c : transposes().bench_draws(50, seed, draw_size::large))
@@ -51,7 +51,7 @@ TEST(draws, may_be_small) {
         most = std::max(most, c.work->bytes() / 2);
     }
     EXPECT_EQ(kinds, (std::set<std::string>{"packed", "padded", "offset", "batched"}));
-    EXPECT_GE(least, (std::int64_t{1} << 19) - (1 << 14));  // what rows leave over is cut off
+    EXPECT_GE(least, (std::int64_t{1} << 19) - (1 << 14));  // the size is rounded down to whole rows
     EXPECT_LT(least, std::int64_t{1} << 20);
     EXPECT_LE(most, (std::int64_t{64} << 20) + 16);
     EXPECT_GT(most, std::int64_t{48} << 20);
@@ -65,7 +65,7 @@ TEST(draws, are_problems_of_any_kind_and_element) {
         sizes.insert(c.work->type().size);
         const std::string text = c.work->text();
         EXPECT_LE(c.work->bytes() / 2, (std::int64_t{1} << 30) + 16) << text;
-        EXPECT_GE(c.work->bytes() / 2, std::int64_t{31} << 20) << text;  // what rows leave over is cut off
+        EXPECT_GE(c.work->bytes() / 2, std::int64_t{31} << 20) << text;  // the size is rounded down to whole rows
         EXPECT_EQ(c.work->cannot_run(find_kernel("transpose/production")), "") << text;
         EXPECT_EQ(c.work->cannot_run(find_kernel("baseline/memcpy")), "") << text;
         const nlohmann::ordered_json cell = described(c);
@@ -76,7 +76,7 @@ TEST(draws, are_problems_of_any_kind_and_element) {
         EXPECT_EQ(cell["source_offset"] > 0, c.group == "offset") << text;
         EXPECT_EQ(cell["destination_offset"] > 0, c.group == "offset") << text;
         EXPECT_TRUE(cell["count"] == 1 || c.group == "batched") << text;
-        // What the kernels of a cell are asked to do is a problem, too, and memory is taken for all of it.
+        // The ordered copies have shapes of their own. The memory is large enough for these.
         EXPECT_TRUE(c.work->writes_whole_sectors() || padded) << text;
         std::int64_t most = 0;
         for (const kernel* k : tests::ordered_copies()) {
@@ -90,7 +90,7 @@ TEST(draws, are_problems_of_any_kind_and_element) {
     EXPECT_EQ(sizes, (std::set<int>{1, 2, 3, 4, 6, 8, 12, 16}));
 }
 
-TEST(draws, tell_both_sides) {
+TEST(draws, show_both_sides_if_they_differ) {
     const auto text = [](problem_shape shape) {
         return movement_work(dynamic_cast<const movement&>(transposes()), {"", shape.element_size}, shape).text();
     };
@@ -102,7 +102,7 @@ TEST(draws, tell_both_sides) {
 const operation& products() { return find_operation("gemm"); }
 const gemm_shape& product_of(const bench_cell& c) { return dynamic_cast<const product_work&>(*c.work).shape(); }
 
-TEST(draws, of_products_are_the_seeds) {
+TEST(draws, of_products_depend_on_the_seed_alone) {
     const auto texts = [](std::uint64_t seed, int count) {
         std::string all;
         for (const bench_cell& c : products().bench_draws(count, seed, draw_size::large))
@@ -176,7 +176,7 @@ TEST(sectors, are_written_whole_or_in_part) {
     std::mt19937 random(seed);
     int whole = 0;
     for (int round = 0; round < 5000; ++round) {
-        const bool sectors = random() % 3 == 0;  // rows that fill some
+        const bool sectors = random() % 3 == 0;  // rows of whole sectors
         const int size = sectors ? 32 : 1 << random() % 5;
         const std::int64_t offset = random() % 20 * (sectors ? 16 : size), rows = random() % 150;
         const std::int64_t row = random() % (random() % 2 == 0 ? 90 : 4) * size;
@@ -200,7 +200,7 @@ TEST(sectors, are_written_whole_or_in_part) {
 
 // ---- Ordered copies -------------------------------------------------------------------------------------------------
 
-// Rows, gaps and offsets as the bench's cells have them, and less.
+// Rows, gaps and offsets as in the bench's cells, and smaller ones.
 TEST(ordered_copies, write_rows_of_any_length_and_nothing_else) {
     const unsigned seed = std::random_device{}();
     std::mt19937 random(seed);
@@ -247,7 +247,7 @@ TEST(ordered_copies, read_as_many_sectors_as_the_work) {
 
 // ---- Candidates -----------------------------------------------------------------------------------------------------
 
-// Every way of the library's, in the emulator.
+// Runs each of the library's candidates in the emulator. Returns the first fault.
 std::string fault_of_candidates(const problem_shape& shape, int& candidates) {
     const movement_work work(dynamic_cast<const movement&>(transposes()), {"", shape.element_size}, shape);
     const kernel& library = find_kernel("transpose/production");
@@ -256,7 +256,7 @@ std::string fault_of_candidates(const problem_shape& shape, int& candidates) {
     const auto all = problem->candidates();
     std::set<std::string> names;
     for (const auto& one : all) {
-        if (!names.insert(one.name).second) return "two are " + one.name;
+        if (!names.insert(one.name).second) return "two candidates are named " + one.name;
         emulator::emulation emulation(emulator::options{});
         for (const problem::buffer& b : problem->buffers())
             emulation.add_buffer(b.name, b.data, static_cast<std::size_t>(b.bytes), b.writable);
@@ -301,31 +301,32 @@ TEST(candidates, transpose_whatever_the_shape) {
 
 // ---- Regret ---------------------------------------------------------------------------------------------------------
 
-// What the candidates of a made-up problem do: nothing, but one may be wrong and one may decline, each once it has run
-// well so many times.
-struct made_up_ways {
+// The candidates of a made-up problem do nothing. One may be wrong and one may decline, after it has run well
+// `runs_well` times.
+struct made_up_candidates {
     int count = 0, wrong = -1, declines = -1, runs_well = 0;
 };
 
 class made_up_problem final : public problem {
 public:
-    explicit made_up_problem(const made_up_ways& ways) : ways_(ways), runs_(static_cast<std::size_t>(ways.count)) {}
+    explicit made_up_problem(const made_up_candidates& made_up)
+        : made_up_(made_up), runs_(static_cast<std::size_t>(made_up.count)) {}
 
     bool take(const workload&, const kernel&) override { return true; }
     std::int64_t room() const override { return 0; }
     void prepare() override { last_ = -1; }
     verdict check(nlohmann::ordered_json*) const override {
-        const bool wrong = last_ < 0 || (last_ == ways_.wrong && is_worn(last_));
+        const bool wrong = last_ < 0 || (last_ == made_up_.wrong && is_worn(last_));
         return {.elements = 1, .fault = wrong ? "it is wrong" : ""};
     }
     std::function<void()> bind(const kernel&) const override { return {}; }
     std::function<void()> bind_yardstick() const override { return {}; }
     std::vector<candidate> candidates() const override {
         std::vector<candidate> all;
-        for (int i = 0; i < ways_.count; ++i) {
-            all.push_back({"way " + std::to_string(i), [this, i] {
+        for (int i = 0; i < made_up_.count; ++i) {
+            all.push_back({"candidate " + std::to_string(i), [this, i] {
                                ++runs_[static_cast<std::size_t>(i)];
-                               if (i == ways_.declines && is_worn(i)) throw unsupported("it has no kernel");
+                               if (i == made_up_.declines && is_worn(i)) throw unsupported("it has no kernel");
                                last_ = i;
                            }});
         }
@@ -334,14 +335,14 @@ public:
     int last() const { return last_; }
 
 private:
-    bool is_worn(int i) const { return runs_[static_cast<std::size_t>(i)] > ways_.runs_well; }
+    bool is_worn(int i) const { return runs_[static_cast<std::size_t>(i)] > made_up_.runs_well; }
 
-    made_up_ways ways_;
+    made_up_candidates made_up_;
     mutable std::vector<int> runs_;
     mutable int last_ = -1;
 };
 
-// Runs each work once, and says that it took so many seconds.
+// Runs each work once, and returns made-up seconds for it.
 struct made_up_times {
     const made_up_problem& of;
     std::vector<double> seconds;
@@ -360,28 +361,29 @@ struct made_up_times {
     }
 };
 
-TEST(regret, is_of_the_chosen_way_beside_the_best) {
+TEST(regret, compares_the_chosen_candidate_with_the_best) {
     made_up_problem of({.count = 7, .declines = 6});
     made_up_times times{of, {3, 9, 2.5, 8, 2, 2.6}};
     const auto found = regret_of(of, std::ref(times));
     ASSERT_TRUE(found.has_value());
     EXPECT_EQ(found->fault, "");
     EXPECT_EQ(found->candidates, 6);
-    EXPECT_EQ(found->chosen, "way 0");
-    EXPECT_EQ(found->best, "way 4");
+    EXPECT_EQ(found->chosen, "candidate 0");
+    EXPECT_EQ(found->best, "candidate 4");
     EXPECT_DOUBLE_EQ(found->share(), 0.5);
     ASSERT_EQ(found->medians.size(), 6u);  // of all that did not decline
-    EXPECT_EQ(found->medians[2], (std::pair<std::string, double>("way 2", 2.5)));
+    EXPECT_EQ(found->medians[2], (std::pair<std::string, double>("candidate 2", 2.5)));
     EXPECT_EQ(times.rounds, (std::vector<int>{3, 5, 20}));
-    EXPECT_EQ(times.works, (std::vector<std::size_t>{6, 4, 4}));  // within twice the best; the best three and way 0
+    EXPECT_EQ(times.works,
+              (std::vector<std::size_t>{6, 4, 4}));  // below twice the best; the best three and candidate 0
 }
 
-TEST(regret, is_of_the_chosen_way_where_that_is_hopeless) {
+TEST(regret, times_the_chosen_candidate_even_if_it_is_hopeless) {
     made_up_problem of({.count = 4});
     made_up_times times{of, {5, 2, 2.1, 9}};
     const auto found = regret_of(of, std::ref(times));
     ASSERT_TRUE(found.has_value());
-    EXPECT_EQ(found->best, "way 1");
+    EXPECT_EQ(found->best, "candidate 1");
     EXPECT_DOUBLE_EQ(found->share(), 1.5);
     EXPECT_EQ(times.works, (std::vector<std::size_t>{4, 3, 3}));
 }
@@ -393,28 +395,29 @@ TEST(regret, is_none_without_a_choice_or_with_a_wrong_one) {
     };
     made_up_problem none({});
     EXPECT_FALSE(regret_of(none, nobody).has_value());
-    for (const auto& [ways, fault] : {std::pair{made_up_ways{.count = 3, .wrong = 1}, "way 1: it is wrong"},
-                                      {made_up_ways{.count = 3, .declines = 0}, "way 0: it has no kernel"}}) {
-        made_up_problem of(ways);
+    for (const auto& [candidates, name, fault] :
+         {std::tuple{made_up_candidates{.count = 3, .wrong = 1}, "candidate 1", "it is wrong"},
+          {made_up_candidates{.count = 3, .declines = 0}, "candidate 0", "it has no kernel"}}) {
+        made_up_problem of(candidates);
         const auto found = regret_of(of, nobody);
         ASSERT_TRUE(found.has_value());
-        EXPECT_EQ(found->fault, fault);
+        EXPECT_NAMES(found->fault, name, fault);
     }
 }
 
 // Each of these candidates runs four times before the last check: to be verified, and three times to be timed.
-TEST(regret, is_none_where_a_way_fails_after_it_was_timed) {
+TEST(regret, is_none_if_a_candidate_fails_after_it_was_timed) {
     constexpr int kRuns = 4;
-    for (int i : {0, 4, 5}) {  // the chosen one, the best one, and one of neither
-        const std::string name = "way " + std::to_string(i);
-        for (const auto& [ways, fault] :
-             {std::pair{made_up_ways{.count = 6, .wrong = i, .runs_well = kRuns}, name + ": it is wrong"},
-              {made_up_ways{.count = 6, .declines = i, .runs_well = kRuns}, name + ": it has no kernel"}}) {
-            made_up_problem of(ways);
+    for (int i : {0, 4, 5}) {  // the chosen one, the best one, and another
+        const std::string name = "candidate " + std::to_string(i);
+        for (const auto& [candidates, fault] :
+             {std::pair{made_up_candidates{.count = 6, .wrong = i, .runs_well = kRuns}, "it is wrong"},
+              {made_up_candidates{.count = 6, .declines = i, .runs_well = kRuns}, "it has no kernel"}}) {
+            made_up_problem of(candidates);
             made_up_times times{of, {3, 9, 2.5, 8, 2, 2.6}};
             const auto found = regret_of(of, std::ref(times));
             ASSERT_TRUE(found.has_value());
-            EXPECT_EQ(found->fault, fault);
+            EXPECT_NAMES(found->fault, name, fault);
             EXPECT_EQ(times.rounds.size(), 3u);
             EXPECT_EQ(found->best, "");
             EXPECT_EQ(found->chosen_time.median_s, 0);

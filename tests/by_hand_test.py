@@ -1,5 +1,5 @@
-"""What README builds by hand needs no package that ./demo.sh does not install: here those that only the tests need are
-hidden from CMake, and every command of README and of its translation that configures a build is run."""
+"""The build by hand of README needs only packages that ./demo.sh installs. This test hides from CMake the packages that only
+tests need. Then it runs each command of README and its translation that configures a build."""
 
 import os
 import re
@@ -11,21 +11,21 @@ from pathlib import Path
 import script
 
 SOURCE_DIR = Path(os.environ["CORNERTURN_SOURCE_DIR"])
-# How CMake calls what these packages bring. The others hold programs and libraries that CMake does not look for.
+# Package: its name in CMake. CMake does not look for the other packages.
 PACKAGES = {"libgtest-dev": "GTest", "python3": "Python3", "pkgconf": "PkgConfig", "libeigen3-dev": "Eigen3"}
 
 
 def configuring(document):
-    """The commands in its blocks of shell that configure a build."""
+    """The commands in the document's shell blocks that configure a build, each as a list of its arguments."""
     for block in re.findall(r"^```sh\n(.*?)^```", (SOURCE_DIR / document).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
         for command in re.split(r"\n|&&", re.sub(r"#.*", "", block)):
-            words = command.split()
-            if words[:2] == ["cmake", "--preset"] or words[:2] == ["cmake", "-S"]:
-                yield words
+            arguments = command.split()
+            if arguments[:2] == ["cmake", "--preset"] or arguments[:2] == ["cmake", "-S"]:
+                yield arguments
 
 
 class ByHand(unittest.TestCase):
-    def test_it_needs_what_demo_installs(self):
+    def test_the_packages_of_the_demo_are_enough(self):
         text = (SOURCE_DIR / "scripts/install.sh").read_text()
         demo, tests = text.split("test_packages=(")
         for package in PACKAGES:
@@ -35,11 +35,11 @@ class ByHand(unittest.TestCase):
         for document in ("README.md", "README.zh-CN.md"):
             commands = list(configuring(document))
             self.assertGreaterEqual(len(commands), 2, document)
-            for words in commands:
-                with self.subTest(document=document, command=" ".join(words)), tempfile.TemporaryDirectory() as folder:
-                    if "-B" in words:
-                        del words[words.index("-B"):words.index("-B") + 2]
-                    ran = subprocess.run([*words, "-B", folder, *hidden], cwd=SOURCE_DIR, stdin=subprocess.DEVNULL,
+            for arguments in commands:
+                with self.subTest(document=document, command=" ".join(arguments)), tempfile.TemporaryDirectory() as folder:
+                    if "-B" in arguments:
+                        del arguments[arguments.index("-B"):arguments.index("-B") + 2]
+                    ran = subprocess.run([*arguments, "-B", folder, *hidden], cwd=SOURCE_DIR, stdin=subprocess.DEVNULL,
                                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
                     self.assertEqual(ran.returncode, 0, ran.stdout)
 

@@ -1,4 +1,4 @@
-// One block of each class counts, multiplied, what every block counts.
+// The counters of one block of each class, times the number of its blocks, equal the counters of every block.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -11,7 +11,7 @@ using tests::in_ladder;
 
 namespace {
 
-TEST(classes, count_what_every_block_counts) {
+TEST(classes, count_the_same_as_every_block) {
     const unsigned seed = std::random_device{}();
     std::mt19937 random(seed);
     for (const kernel& k : kernels()) {
@@ -47,12 +47,12 @@ TEST(classes, count_what_every_block_counts) {
     }
 }
 
-// The library's kernels, which take batches; those of its launches that name tiles.
-TEST(classes, of_batches_count_what_every_block_counts) {
+// The library's kernels take batches. Only launches with a tiling are compared.
+TEST(classes, of_batches_count_the_same_as_every_block) {
     const unsigned seed = std::random_device{}();
     std::mt19937 random(seed);
     const kernel& k = find_kernel("transpose/production");
-    constexpr int kWanted = 10, kMostRounds = 1000;  // about one shape of seven is launched by tiles
+    constexpr int kWanted = 10, kMostRounds = 1000;  // about one shape in seven is launched with a tiling
     int compared = 0;
     for (int round = 0; compared < kWanted && round < kMostRounds; ++round) {
         problem_shape shape{.element_size = 1 << random() % 5};
@@ -87,7 +87,7 @@ TEST(classes, the_number_of_workers_changes_nothing) {
     }
 }
 
-TEST(classes, few_blocks_stand_for_many) {
+TEST(classes, few_blocks_represent_many) {
     const auto found = tests::run_classes(find_kernel("transpose/padded@32x8"), {.rows = 65536, .cols = 65536});
     EXPECT_EQ(found.report.classes, 1u);
     EXPECT_EQ(found.report.blocks, 2048u * 2048u);

@@ -1,4 +1,4 @@
-"""What a person at a terminal sees: tables and --help that fit 100 columns."""
+"""Output for a terminal: tables and --help that fit 100 columns."""
 
 import re
 
@@ -28,15 +28,15 @@ class Terminal(Case):
                 self.assert_fits(self.succeed(*command))
 
     def test_help_shows_what_a_value_looks_like(self):
-        commands = re.findall(r"^  ([a-z]+) ", self.succeed("--help").split("Options:")[0], re.MULTILINE)
+        commands = re.findall(r"^  ([a-z]+) ", self.succeed("--help"), re.MULTILINE)
         self.assertLessEqual({"list", "show", "ladder", "profile", "diff", "explain", "transpose", "bench", "report", "emulate", "cc"}, set(commands))
         for command in ([], *([command] for command in commands)):
             with self.subTest(command=command):
                 text = self.succeed(*command, "--help")
                 self.assertNotRegex(text, r"\b(TEXT|U?INT|FLOAT|REQUIRED)\b")
                 self.assert_fits(text)
-                self.assertTrue(text.startswith("Usage: cornerturn "))
-                self.assertEqual("Examples:" in text, bool(command))
+                self.assert_names(text.splitlines()[0], "cornerturn", *command)
+                self.assertEqual(re.search(r"(?m)^  cornerturn ", text) is not None, bool(command), "examples")
         text = self.succeed("ladder", "--help")
         for option in ("--rows N ", "--dtype u8|u16|f32|f64|c128...\n", "--on emulator|cuda ", "--axes 0,2,3,1 ", "--output FILE ", "--seed N ",
                        "--format table|markdown|csv|json\n", "--full "):

@@ -1,4 +1,4 @@
-"""cornerturn cc, and how cornerturn emulate compiles: what nvcc's words do, which headers are found, and what is kept."""
+"""cornerturn cc, and how cornerturn emulate compiles: which options of nvcc work, which headers are found, what is cached."""
 
 import subprocess
 from pathlib import Path
@@ -7,26 +7,31 @@ import script
 from emulate_test import CORNERTURN, Emulate
 
 
-class Compiler(Emulate):
-    def test_its_own_lines_are_shown(self):
+class Compiler(Emulate, script.NamesValues):
+    def refuse(self, code, values, *arguments):
+        """Exits with `code` and prints one line, on standard error, which names the values."""
+        found = self.run_program(*arguments)
+        self.assertEqual((found.returncode, found.stdout, found.stderr.count("\n")), (code, "", 1), found.stderr)
+        self.assert_names(found.stderr, "cornerturn", *values)
+
+    def test_errors_name_the_users_lines(self):
         name = self.write("wrong.cu", "__global__ void k() {}\nint main() { k<<<1, 1>>>(3); }\n")
         found = self.run_program("emulate", name)
         self.assertEqual((found.returncode, found.stdout), (1, ""))
-        self.assertIn("wrong.cu:2:", found.stderr)
-        self.assertIn("cornerturn: wrong.cu does not compile", found.stderr)
+        self.assert_names(found.stderr, "wrong.cu:2:")
+        self.assert_names(found.stderr.splitlines()[-1], "cornerturn", "wrong.cu")
         for command in ("emulate", "cc"):
-            found = self.run_program(command, name, "absent.cu")
-            self.assertEqual((found.returncode, found.stdout, found.stderr), (1, "", "cornerturn: absent.cu: no such file\n"))
+            self.refuse(1, ["absent.cu"], command, name, "absent.cu")
         found = self.run_program("emulate")
         self.assertEqual(found.returncode, 2)
 
-    def test_without_a_compiler_says_so(self):
+    def test_a_missing_compiler_is_named(self):
         name = self.write("one.cu", "int main() {}\n")
         found = self.run_program("emulate", name, environment={"PATH": str(self.folder)})
         self.assertEqual(found.returncode, 1)
-        self.assertIn("g++ cannot be run", found.stderr)
+        self.assert_names(found.stderr, "cornerturn", "g++")
 
-    def test_several_files_as_a_makefile_compiles_them(self):
+    def test_separate_compilation(self):
         self.write("kernel.cuh", "__device__ int twice(int x);\nextern __constant__ int offset;\nvoid launch(int* out);\n")
         self.write("kernel.cu", """
             #include "kernel.cuh"
@@ -46,14 +51,14 @@ class Compiler(Emulate):
                 printf("%d %d\\n", h[0], h[31]);
             }
         """)
-        for words in (["-arch=sm_90", "-O3", "-dc", "kernel.cu", "-o", "kernel.o"], ["-arch=sm_90", "-O3", "-dc", "device.cu"],
-                      ["-O2", "-c", "main.cpp"], ["-o", "program", "main.o", "kernel.o", "device.o", "-lcudart"]):
-            made = self.run_program("cc", *words)
+        for arguments in (["-arch=sm_90", "-O3", "-dc", "kernel.cu", "-o", "kernel.o"], ["-arch=sm_90", "-O3", "-dc", "device.cu"],
+                          ["-O2", "-c", "main.cpp"], ["-o", "program", "main.o", "kernel.o", "device.o", "-lcudart"]):
+            made = self.run_program("cc", *arguments)
             self.assertEqual((made.returncode, made.stdout), (0, ""), made.stderr)
         found = self.run_program("emulate", "./program", "--budget", "k: load.requests == 0, store.requests == 1")
         self.assertEqual((found.returncode, found.stdout.splitlines()[0]), (0, "5 67"), found.stderr)
 
-    def test_files_may_have_kernels_and_variables_of_one_name(self):
+    def test_two_files_may_define_kernels_and_variables_of_the_same_name(self):
         for name, value in (("a", 1), ("b", 2)):
             self.write(f"{name}.cu", f"""
                 static __device__ int value = {value};
@@ -73,8 +78,8 @@ class Compiler(Emulate):
         found = self.run_program("emulate", "main.cu", "a.cu", "b.cu")
         self.assertEqual((found.returncode, found.stdout.splitlines()[0]), (0, "1 2"), found.stderr)
 
-    def test_a_toolkits_headers_lie_behind_ours(self):
-        """A Makefile, or CPATH, names the toolkit's folder: ours are found first, and what else lies there is found."""
+    def test_our_headers_win_over_a_toolkits(self):
+        """A Makefile, or CPATH, names the toolkit's folder. Our headers are found first; the toolkit's other headers are found, too."""
         for folder in ("toolkit", "other toolkit"):
             (self.folder / folder).mkdir()
             for header in ("cuda_runtime.h", "cuda_fp16.h"):
@@ -92,19 +97,19 @@ class Compiler(Emulate):
             #endif
             int main() { return helped() + own(); }
         """)
-        # CUDA 13 has CCCL in a folder of its own below, and some of ours stand for that.
+        # CUDA 13 has CCCL in the subfolder cccl, and we replace some of its headers.
         (self.folder / "toolkit/cccl/cuda").mkdir(parents=True)
         self.write("toolkit/cccl/cuda/atomic", "#error not this one\n")
         self.write("toolkit/cccl/helper_cccl.h", "")
-        for words in (["-Itoolkit"], ["-I", "toolkit", "-I", "other toolkit"], ["-isystem", "toolkit"], ["-Xcompiler", "-Itoolkit"],
-                      ["-Itoolkit", "-Itoolkit/cccl", "-DCCCL"], ["-Itoolkit", "-isystem", "toolkit/cccl/", "-DCCCL"]):
-            found = self.run_program("emulate", name, "-I.", *words)
-            self.assertEqual(found.returncode, 7, (words, found.stderr))
+        for options in (["-Itoolkit"], ["-I", "toolkit", "-I", "other toolkit"], ["-isystem", "toolkit"], ["-Xcompiler", "-Itoolkit"],
+                        ["-Itoolkit", "-Itoolkit/cccl", "-DCCCL"], ["-Itoolkit", "-isystem", "toolkit/cccl/", "-DCCCL"]):
+            found = self.run_program("emulate", name, "-I.", *options)
+            self.assertEqual(found.returncode, 7, (options, found.stderr))
         found = self.run_program("emulate", name, environment={"CPATH": f"other toolkit:{self.folder}/toolkit:."})
         self.assertEqual(found.returncode, 7, found.stderr)
 
     def test_c_is_compiled_as_c(self):
-        """What includes CUDA's headers is C++, as these are."""
+        """A C file that includes CUDA's headers is compiled as C++, because our headers are C++."""
         self.write("kernel.cu", '__global__ void k() {}\nextern "C" int launch(int* values) { k<<<1, 1>>>(); return values[1]; }\n')
         self.write("main.c", """
             #include <stdlib.h>
@@ -126,15 +131,15 @@ class Compiler(Emulate):
         found = self.run_program("emulate", "kernel.cu", "main.c", "api.c", "--budget", "k: launches == 1")
         self.assertEqual((found.returncode, found.stderr), (4, ""))
 
-    def test_what_a_makefile_asks_of_nvcc(self):
+    def test_options_of_makefiles(self):
         self.write("one.cuh", "#define VALUE 5\n")
         self.write("one.cu", '#include "one.cuh"\n__global__ void k() {}\nint value() { k<<<1, 1>>>(); return VALUE; }\n')
         self.write("main.cpp", "int value();\nint main() { return value(); }\n")
         (self.folder / "made").mkdir()
 
-        def cc(*words):
-            made = self.run_program("cc", *words)
-            self.assertEqual((made.returncode, made.stderr), (0, ""), words)
+        def cc(*arguments):
+            made = self.run_program("cc", *arguments)
+            self.assertEqual((made.returncode, made.stderr), (0, ""), arguments)
             return made.stdout
 
         self.assertIn("return 5;", cc("-E", "one.cu"))
@@ -157,23 +162,21 @@ class Compiler(Emulate):
         for program in ("program", "program2", "program3"):
             found = self.run_program("emulate", "./" + program, "--budget", "k: launches == 1")
             self.assertEqual(found.returncode, 5, found.stderr)
-        for words in (["-c"], ["-E"], ["-lib"]):
-            self.assertEqual(self.run_program("emulate", "one.cu", *words).returncode, 2)
+        for option in ("-c", "-E", "-lib"):
+            self.assertEqual(self.run_program("emulate", "one.cu", option).returncode, 2)
 
-    def test_files_of_dependencies_are_of_one_source(self):
-        """As nvcc documents it, where -MF or -o names the file."""
+    def test_a_dependency_file_has_one_source(self):
+        """nvcc documents this for -MF and -o."""
         self.write("one.cu", "int main() {}\n")
         self.write("two.cu", "void two() {}\n")
-        for words in (["cc", "-MD", "-o", "program"], ["cc", "-c", "-MMD", "-MF", "all.d"], ["cc", "-M", "-MF", "all.d"], ["emulate", "-MD", "-o", "p"]):
-            found = self.run_program(*words, "one.cu", "two.cu")
-            self.assertEqual((found.returncode, found.stdout, found.stderr),
-                             (2, "", "cornerturn: -MF and -o name one file of dependencies, and there are several sources\n"))
+        for command in (["cc", "-MD", "-o", "program"], ["cc", "-c", "-MMD", "-MF", "all.d"], ["cc", "-M", "-MF", "all.d"], ["emulate", "-MD", "-o", "p"]):
+            self.refuse(2, ["-MF", "-o"], *command, "one.cu", "two.cu")
         self.assertEqual(sorted(path.name for path in self.folder.glob("*")), ["one.cu", "two.cu"])
         self.assertEqual(self.run_program("cc", "-MMD", "one.cu", "two.cu").returncode, 0)
         for name in ("one", "two"):
             self.assertEqual((self.folder / f"{name}.d").read_text().split(), [f"{name}.o:", f"{name}.cu"])
 
-    def test_options_of_the_hosts_compiler_are_the_links_too(self):
+    def test_options_of_the_host_compiler_reach_the_linker(self):
         name = self.write("options.cu", """
             #include <cstdio>
             template <class T> __global__ void k(T* p) { *p += 5; }
@@ -196,14 +199,14 @@ class Compiler(Emulate):
             if options == "-fsanitize=address":
                 found = subprocess.run([self.folder / "program", "over"], cwd=self.folder, capture_output=True, text=True, timeout=100)
                 self.assertIn("heap-buffer-overflow", found.stderr)
-        # What is counted lies beside the object, in the folder that the options name.
-        for words in (["-c", name, "-o", "made/options.o", "-Xcompiler", "--coverage"], ["made/options.o", "-Xcompiler", "--coverage", "-o", "program"]):
-            made = self.run_program("cc", *words)
+        # g++ writes the coverage files beside the object file.
+        for arguments in (["-c", name, "-o", "made/options.o", "-Xcompiler", "--coverage"], ["made/options.o", "-Xcompiler", "--coverage", "-o", "program"]):
+            made = self.run_program("cc", *arguments)
             self.assertEqual((made.returncode, made.stderr), (0, ""))
         self.assertEqual(subprocess.run([self.folder / "program"], cwd=self.folder, capture_output=True, text=True, timeout=100).stdout, "5\n")
         self.assertEqual({path.name for path in (self.folder / "made").iterdir()}, {"options.o", "options.gcno", "options.gcda"})
 
-    def test_relocatable_code_has_its_macro(self):
+    def test_relocatable_code_defines_its_macro(self):
         name = self.write("macro.cu", """
             #ifdef __CUDACC_RDC__
             int macro = 1;
@@ -211,35 +214,34 @@ class Compiler(Emulate):
             int no_macro = 1;
             #endif
         """)
-        for words, there in (([], False), (["-rdc=false"], False), (["-rdc=true"], True), (["-dc"], True)):
-            text = self.run_program("cc", *words, name, "-E").stdout
-            self.assertEqual("int macro" in text, there, words)
+        for options, defined in (([], False), (["-rdc=false"], False), (["-rdc=true"], True), (["-dc"], True)):
+            text = self.run_program("cc", *options, name, "-E").stdout
+            self.assertEqual("int macro" in text, defined, options)
 
-    def test_tells_its_version_as_nvcc_does(self):
+    def test_the_version_has_the_format_that_makefiles_parse(self):
         alone = Path(CORNERTURN).with_name("cornerturn-cc")
         of_all = self.run_program("cc", "--version").stdout
         self.assertRegex(of_all, r"^cornerturn \d+\.\d+\.\d+, .* release 13\.0, V13\.0\.0\n$")
-        for word, text in (("--version", of_all), ("-V", of_all), ("--help", "cornerturn-cc FILE.cu..."), ("-h", "cornerturn-cc FILE.cu...")):
-            found = subprocess.run([alone, word], capture_output=True, text=True, timeout=100)
-            self.assertEqual((found.returncode, found.stdout[:len(text)], found.stderr), (0, text, ""), word)
+        for option, text in (("--version", of_all), ("-V", of_all), ("--help", "cornerturn-cc FILE.cu"), ("-h", "cornerturn-cc FILE.cu")):
+            found = subprocess.run([alone, option], capture_output=True, text=True, timeout=100)
+            self.assertEqual((found.returncode, found.stdout[:len(text)], found.stderr), (0, text, ""), option)
 
-    def test_what_is_linked_may_be_made_anew(self):
-        """A program is kept as long as all that it is made of is the same, not its names alone."""
+    def test_the_cache_knows_linked_files_by_their_content(self):
         self.write("main.cu", "int value();\nint main() { return value(); }\n")
         (self.folder / "libraries").mkdir()
         for value in (3, 4):
             self.write("value.cpp", f"int value() {{ return {value}; }}\n")
-            for words in (["-c", "value.cpp"], ["-lib", "value.cpp", "-o", "libraries/libvalue.a"]):
-                self.assertEqual(self.run_program("cc", *words).returncode, 0)
-            for words in (["value.o"], ["-Llibraries", "-lvalue"], ["-L", "libraries", "-l:libvalue.a"]):
-                self.assertEqual(self.run_program("emulate", "main.cu", *words).returncode, value, words)
+            for arguments in (["-c", "value.cpp"], ["-lib", "value.cpp", "-o", "libraries/libvalue.a"]):
+                self.assertEqual(self.run_program("cc", *arguments).returncode, 0)
+            for linked in (["value.o"], ["-Llibraries", "-lvalue"], ["-L", "libraries", "-l:libvalue.a"]):
+                self.assertEqual(self.run_program("emulate", "main.cu", *linked).returncode, value, linked)
         self.assertEqual(len(list((self.folder / "cache").iterdir())), 6)
 
-    def test_keeps_what_it_made(self):
-        name = self.write("one.cu", '#include <cstdio>\nint main(int count, char** words) { printf("%d %s\\n", count, words[count - 1]); return 3; }\n')
-        for words in (["a", "--b"], ["c"]):
-            found = self.run_program("emulate", name, "--", *words)
-            self.assertEqual((found.returncode, found.stdout.splitlines()[0]), (3, f"{len(words) + 1} {words[-1]}"), found.stderr)
+    def test_the_cache_keeps_programs(self):
+        name = self.write("one.cu", '#include <cstdio>\nint main(int count, char** arguments) { printf("%d %s\\n", count, arguments[count - 1]); return 3; }\n')
+        for arguments in (["a", "--b"], ["c"]):
+            found = self.run_program("emulate", name, "--", *arguments)
+            self.assertEqual((found.returncode, found.stdout.splitlines()[0]), (3, f"{len(arguments) + 1} {arguments[-1]}"), found.stderr)
         self.assertEqual(len(list((self.folder / "cache").iterdir())), 1)
         self.run_program("emulate", name, "-DOTHER")
         self.assertEqual(len(list((self.folder / "cache").iterdir())), 2)

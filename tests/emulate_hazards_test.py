@@ -1,4 +1,4 @@
-"""What kernels do that no kernel may, in programs that the emulator runs: what is told of it, and what the program sees."""
+"""Hazards in programs that the emulator runs: their reports, and the errors that the program sees."""
 
 import script
 from emulate_test import Emulate
@@ -21,18 +21,18 @@ class Hazards(Emulate):
         }
     """
 
-    def test_a_race_is_told_and_the_program_goes_on(self):
+    def test_a_race_is_reported_and_the_program_continues(self):
         name = self.write("race.cu", self.RACE)
         found, kernels = self.counters(name, "-DBARRIER=;")
         self.assertEqual(found.returncode, 0)
-        self.assertIn("cornerturn: race: neighbours: block (0, 0, 0), thread (32, 0, 0) writes shared memory 'shared' at race.cu:5 and "
-                      "thread (0, 0, 0) reads the same bytes at race.cu:7 with no barrier between them", found.stderr)
-        self.assertTrue(kernels["neighbours"]["hazards"])
+        self.assert_line_names(found.stderr, "cornerturn", "race", "neighbours", "(0, 0, 0)", "(32, 0, 0)", "'shared'",
+                               "race.cu:5", "(0, 0, 0)", "race.cu:7")
+        self.assertIn("race", [h["kind"] for h in kernels["neighbours"]["hazards"]])
         self.assertEqual(self.run_program("emulate", name, "-DBARRIER=;", "--budget", "*: hazards == 0").returncode, 1)
         found, kernels = self.counters(name, "-DBARRIER=__syncthreads();")
         self.assertEqual((found.returncode, found.stderr, kernels["neighbours"]["hazards"]), (0, "", []))
 
-    def test_an_access_out_of_bounds_is_cudas_error(self):
+    def test_an_access_out_of_bounds_is_an_error_of_cuda(self):
         name = self.write("bounds.cu", """
             #include <cstdio>
             __global__ void beyond(int* out, int n) { out[threadIdx.x + n] = 1; }
@@ -45,18 +45,20 @@ class Hazards(Emulate):
         """)
         found = self.run_program("emulate", name)
         self.assertIn("cudaErrorIllegalAddress", found.stdout)
-        self.assertIn("makes a 4-byte write at bounds.cu:3 out of bounds: 0 bytes past the end of 'cudaMalloc #1 (128 bytes)'", found.stderr)
+        self.assert_line_names(found.stderr, "cornerturn", "out_of_bounds", "beyond", 4, "bounds.cu:3",
+                               0, "cudaMalloc #1", 128)
 
-    def test_a_thread_that_waits_for_nobody_is_told(self):
+    def test_a_thread_that_waits_for_nobody_is_reported(self):
         name = self.write("spin.cu", """
             __global__ void spin(volatile int* flag) { while (*flag == 0) {} }
             int main() { int* p; cudaMalloc(&p, 4); spin<<<1, 1>>>(p); return cudaDeviceSynchronize() == cudaErrorLaunchTimeout ? 0 : 1; }
         """)
         found = self.run_program("emulate", name, "--timeout", "1")
         self.assertEqual(found.returncode, 0, found.stderr)
-        self.assertRegex(found.stderr, "endless_loop: spin: block .*spin.cu:2")
+        self.assert_line_names(found.stderr, "cornerturn", "endless_loop", "spin", "(0, 0, 0)", "(0, 0, 0)",
+                               "spin.cu:2")
 
-    def test_divisions_by_zero_are_told_and_the_kernel_goes_on(self):
+    def test_divisions_by_zero_are_reported_and_the_kernel_continues(self):
         name = self.write("divide.cu", """
             #include <cstdio>
             template <class T>
@@ -100,8 +102,8 @@ class Hazards(Emulate):
             hazards = kernels[kernel]["hazards"]
             self.assertEqual({h["kind"] for h in hazards}, {"division_by_zero"})
             self.assertEqual(sum(h["times"] for h in hazards), counted, hazards)
-        self.assertIn("cornerturn: division_by_zero: divide_by_local: block (0, 0, 0), thread (0, 0, 0) divides an integer by zero at divide.cu:11\n",
-                      found.stderr)
+        self.assert_line_names(found.stderr, "cornerturn", "division_by_zero", "divide_by_local", "(0, 0, 0)", "(0, 0, 0)",
+                               "divide.cu:11")
 
     def test_a_trap_ends_the_launch(self):
         name = self.write("trap.cu", """
@@ -117,16 +119,17 @@ class Hazards(Emulate):
         for trap in ("__trap", "__builtin_trap"):
             found = self.run_program("emulate", name, f"-DTRAP={trap}")
             self.assertEqual(found.stdout.splitlines()[0], "cudaErrorLaunchFailure", found.stderr)
-            self.assertEqual(found.stderr, "cornerturn: trap: traps: block (0, 0, 0), thread (3, 0, 0) ends itself by __trap() at trap.cu:3\n")
+            self.assertEqual(found.stderr.count("\n"), 1, found.stderr)
+            self.assert_names(found.stderr, "cornerturn", "trap", "traps", "(0, 0, 0)", "(3, 0, 0)", "trap.cu:3")
 
-    def test_a_stray_access_says_what_is_there(self):
+    def test_a_stray_access_names_the_memory_at_its_address(self):
         name = self.write("stray.cu", """
             #include <cstdlib>
             #include <vector>
             __device__ int table[10];
             int of_the_host[100];
             __global__ void touch(int* p) { *p = 1; }
-            int main(int, char** words) {
+            int main(int, char** arguments) {
                 int local = 0, *device, *large, *gone;
                 std::vector<int> some(100), many(10000000);
                 cudaMalloc(&device, 400);
@@ -135,25 +138,27 @@ class Hazards(Emulate):
                 cudaFree(gone);
                 int* const all[] = {nullptr, (int*)nullptr + 5, &local, some.data(), many.data() + 1000000, of_the_host + 3, device + 100,
                                     device - 1, large + (64 << 20), gone + 1000, (int*)0xdead00000000};
-                touch<<<1, 1>>>(all[atoi(words[1])]);
+                touch<<<1, 1>>>(all[atoi(arguments[1])]);
                 return cudaDeviceSynchronize() == cudaErrorIllegalAddress ? 0 : 1;
             }
         """)
         program = self.compiled(name)
-        advice = ": a kernel needs memory of cudaMalloc, cudaMallocManaged or cudaMallocHost"
-        for way, words in enumerate((
-                "through a null pointer, at address 0x0", "through a null pointer, at address 0x14",
-                "of the host's stack, where its local variables are" + advice,
-                r"(of the host's memory, as malloc and new give it.*|out of bounds: \d+ bytes (before|past the end of) 'cudaMalloc #1 .*)",
-                "of the host's memory, as malloc and new give it" + advice, r"of the host's variable 'of_the_host'.*" + advice,
-                r"out of bounds: 0 bytes past the end of 'cudaMalloc #1 \(400 bytes\)'", r"out of bounds: 4 bytes before 'cudaMalloc #1 \(400 bytes\)'",
-                r"out of bounds: 264241152 bytes past the end of 'cudaMalloc #2 \(4194304 bytes\)'",
-                r"of 'cudaMalloc #3 \(2097152 bytes\)', which the program has freed", "of address 0xdead00000000, where there is no memory")):
-            found = self.run_program("emulate", program, "--", str(way))
-            self.assertEqual(found.returncode, 0, found.stderr)
-            self.assertRegex(found.stderr, f"^cornerturn: out_of_bounds: touch: block .* makes a 4-byte write at stray.cu:6 {words}\n$")
+        advice = ["cudaMalloc", "cudaMallocManaged", "cudaMallocHost"]
+        for pointer, values in enumerate((["0x0"], ["0x14"], advice, [], advice, ["of_the_host", *advice],
+                                          [0, "cudaMalloc #1", 400], [4, "cudaMalloc #1", 400],
+                                          [264241152, "cudaMalloc #2", 4194304], ["cudaMalloc #3", 2097152],
+                                          ["0xdead00000000"])):
+            found = self.run_program("emulate", program, "--", str(pointer))
+            self.assertEqual((found.returncode, found.stderr.count("\n")), (0, 1), found.stderr)
+            self.assert_names(found.stderr, "cornerturn", "out_of_bounds", "touch", "(0, 0, 0)", "(0, 0, 0)",
+                              4, "stray.cu:6", *values)
+            if pointer == 3:  # a small allocation of the host may be beside one of the device
+                self.assertTrue(script.names(found.stderr, *advice) or
+                                script.names(found.stderr, "cudaMalloc #1", 400), found.stderr)
+            if values == advice:
+                self.assertNotIn("#", found.stderr)
 
-    def test_local_variables_of_any_size_are_told(self):
+    def test_local_variables_of_any_size_are_reported(self):
         name = self.write("locals.cu", """
             #include <cstdio>
             #include <cstdlib>
@@ -162,10 +167,10 @@ class Hazards(Emulate):
                 for (int k = 0; k < BYTES; k += 1024) local[k + i] = k;
                 if (threadIdx.x + blockIdx.x == 0) *out = local[i * 2] + local[BYTES - 1 - i];
             }
-            int main(int, char** words) {
+            int main(int, char** arguments) {
                 int* p;
                 cudaMalloc(&p, 4);
-                holds<<<2, atoi(words[1])>>>(p, 5);
+                holds<<<2, atoi(arguments[1])>>>(p, 5);
                 printf("%s\\n", cudaGetErrorName(cudaDeviceSynchronize()));
             }
         """)
@@ -174,8 +179,8 @@ class Hazards(Emulate):
             for threads in ("1", "1024"):
                 found = self.run_program("emulate", program, "--", threads)
                 self.assertEqual((found.returncode, found.stdout.splitlines()[0]), (0, "cudaErrorIllegalAddress"), (size, found.stderr))
-                self.assertRegex(found.stderr, r"^cornerturn: stack_overflow: holds: block .* overflows the emulator's stack of 16 KiB a thread with "
-                                               r"its local variables at locals.cu:\d+; --stack makes it larger\n$")
+                self.assertEqual(found.stderr.count("\n"), 1, found.stderr)
+                self.assert_names(found.stderr, "cornerturn", "stack_overflow", "holds", 16, "locals.cu:", "--stack")
             if size == 1100 << 10:
                 found = self.run_program("emulate", program, "--stack", "1200", "--", "32")
                 self.assertEqual((found.stdout.splitlines()[0], found.stderr), ("cudaSuccess", ""))
@@ -202,9 +207,10 @@ class Hazards(Emulate):
         self.assertEqual(found.stdout, "cudaErrorMisalignedAddress\n", found.stderr)
         found = self.run_program("emulate", name, "--", "x")
         self.assertEqual(found.stdout.splitlines()[0], "cudaErrorNotSupported")
-        self.assertIn("uses an atomicAdd of float2 or float4 in shared memory at vectors.cu:5, which the emulator lacks", found.stderr)
+        self.assert_line_names(found.stderr, "cornerturn", "unsupported_feature", "in_shared", "atomicAdd", "float2", "float4",
+                               "vectors.cu:5")
 
-    def test_a_grid_whose_blocks_do_not_all_wait_is_told(self):
+    def test_a_grid_whose_blocks_do_not_all_wait_is_reported(self):
         name = self.write("grid.cu", """
             #include <cooperative_groups.h>
             #include <cstdio>
@@ -226,12 +232,11 @@ class Hazards(Emulate):
         """)
         found = self.run_program("emulate", name)
         self.assertEqual(found.stdout.splitlines()[:3], ["cudaSuccess", "cudaSuccess", "cudaErrorIllegalAddress"])
-        self.assertIn("divergent_barrier: k: block (0, 0, 0), thread (0, 0, 0) waits at the grid's barrier of grid.cu:7, "
-                      "but block number 1 of the grid has ended", found.stderr)
-        self.assertIn("waits at grid.cu:7 for the grid's other blocks, in a launch that is not cooperative", found.stderr)
-        self.assertIn("out_of_bounds: k: block (3, 0, 0), thread (0, 0, 0)", found.stderr)
+        self.assert_line_names(found.stderr, "divergent_barrier", "k", "(0, 0, 0)", "(0, 0, 0)", "grid.cu:7", 1)
+        self.assert_line_names(found.stderr, "divergent_barrier", "k", "grid.cu:7", "cudaLaunchCooperativeKernel")
+        self.assert_line_names(found.stderr, "out_of_bounds", "k", "(3, 0, 0)", "(0, 0, 0)", "grid.cu:6")
 
-    def test_a_library_that_works_on_the_host_is_not_captured(self):
+    def test_calls_of_cublas_are_not_captured(self):
         name = self.write("captured.cu", """
             #include <cublas_v2.h>
             int main() {
@@ -250,7 +255,7 @@ class Hazards(Emulate):
         """)
         self.assertEqual(self.run_program("emulate", name).returncode, 0)
 
-    def test_an_object_made_in_shared_memory_is_written(self):
+    def test_an_object_constructed_in_shared_memory_is_written(self):
         name = self.write("object.cu", """
             #include <new>
             struct base {
@@ -277,7 +282,7 @@ class Hazards(Emulate):
         found, kernels = self.counters(name)
         self.assertEqual((found.returncode, kernels["k"]["hazards"]), (0, []), found.stderr)
 
-    def test_an_exchange_gives_shared_memory_its_first_value(self):
+    def test_an_atomic_exchange_initialises_shared_memory(self):
         name = self.write("first.cu", """
             #include <cuda_fp16.h>
             __global__ void written(unsigned* out) {

@@ -1,22 +1,23 @@
-"""What orders accesses, and what does not: fences, atomics and warp barriers of some lanes, in one block and in many that
-run at once; and what one launch leaves behind for the next: nothing."""
+"""The order of accesses by fences, atomics and warp barriers of some lanes, in one block and in concurrent blocks. One
+launch must have no effect on the race search of the next."""
 
 import script
 from emulate_test import Emulate
 
 
 class Orders(Emulate):
-    def hazards(self, source, *words):
-        """The kinds that each kernel of the program has."""
-        found, counted = self.counters(self.write("orders.cu", source), *words)
+    def hazards(self, source, *arguments):
+        """Runs the program, and returns the kinds of hazards of each kernel."""
+        found, counted = self.counters(self.write("orders.cu", source), *arguments)
         return found, {name: {hazard["kind"] for hazard in kernel["hazards"]} for name, kernel in counted.items()}
 
-    # Of one block, or of two that run one after the other: the name says whether threads race. `zero` holds zeros.
+    # Kernels of one block, or of two blocks that run one after the other. The name says whether threads race. `zero`
+    # holds zeros.
     KERNELS = {
-        # A select between two allocations: one instruction touches both.
+        # A select between two allocations: one instruction accesses both.
         "sound_two_buffers": (1, 32, "const int* p = threadIdx.x < 16 ? large : small; out[threadIdx.x] = p[threadIdx.x];"),
         "racy_two_buffers": (1, 64, "int* p = threadIdx.x & 1 ? large : small; p[threadIdx.x / 4] = 1;"),
-        # Two readers, one of which executes a fence; the last of them writes.
+        # Two readers. One executes a fence, and the other writes after its read.
         "sound_reader_with_fence": (1, 64, """
             if (threadIdx.x == 0) *zero = 5;
             __syncthreads();
@@ -36,10 +37,10 @@ class Orders(Emulate):
             if (threadIdx.x == 0) zero[0] = 1;
             if (threadIdx.x == 32) { zero[1] = 1; __threadfence(); }
             if (threadIdx.x == 64) { __threadfence(); const int2 v = *reinterpret_cast<int2*>(zero); out[0] = v.x + v.y; }"""),
-        # What the launch before did orders nothing here.
+        # A fence in one launch orders nothing in the next.
         "sound_fence_alone": (1, 64, "__threadfence();"),
         "racy_after_a_fence_elsewhere": (1, 64, "large[threadIdx.x] = 1; out[threadIdx.x] = large[63 - threadIdx.x];"),
-        # Lanes that wait for some, then for others.
+        # Lanes wait for some lanes, then for others.
         "sound_barriers_of_some": (1, 32, """
             const int l = threadIdx.x;
             if (l < 16) __syncwarp(0xffff);
@@ -70,8 +71,8 @@ class Orders(Emulate):
         self.assertEqual(found.returncode, 0, found.stderr)
         self.assertEqual(kinds, {name: {"race"} if name.startswith("racy_") else set() for name in self.KERNELS}, found.stderr)
 
-    def test_a_flag_between_blocks_that_run_at_once(self):
-        """The writer's other lanes go on for long after its fence."""
+    def test_a_flag_between_blocks_that_run_at_the_same_time(self):
+        """The other lanes of the writer's warp run for a long time after its fence."""
         found, kinds = self.hazards("""
             __global__ void pass_on(int* data, int* flag, int* out) {
                 const int pair = blockIdx.x / 4;
@@ -106,7 +107,7 @@ class Orders(Emulate):
             }""", "--workers", "2")
         self.assertEqual((found.returncode, kinds), (0, {"pass_on": set(), "in_turn": set()}), found.stderr)
 
-    def test_a_launch_that_failed_leaves_nothing(self):
+    def test_a_failed_launch_has_no_effect_on_the_next(self):
         found, kinds = self.hazards("""
             #include <cstdio>
             __global__ void volatile_stray() { *reinterpret_cast<volatile int*>(0) = 1; }
@@ -125,14 +126,14 @@ class Orders(Emulate):
                 counts<<<1, 32>>>(p);
                 cudaMemcpy(&sum, p, 4, cudaMemcpyDeviceToHost);
                 std::printf("%d\\n", sum);
-                cudaDeviceSetLimit(cudaLimitStackSize, 65001);  // stacks need another alignment
+                cudaDeviceSetLimit(cudaLimitStackSize, 65001);  // no multiple of the stacks' alignment
                 counts<<<1, 64>>>(p);
                 cudaMemcpy(&sum, p, 4, cudaMemcpyDeviceToHost);
                 std::printf("%d\\n", sum);
             }""")
         self.assertEqual((found.stdout.split()[-2:], kinds["racy"]), (["32", "64"], {"race"}), found.stderr)
 
-    def test_memory_whose_use_changes_is_searched(self):
+    def test_memory_that_is_accessed_in_other_widths_is_searched(self):
         found, kinds = self.hazards("""
             __global__ void wide(float4* p) { p[threadIdx.x] = float4{}; }
             __global__ void narrow(char* p) { p[threadIdx.x] = 1; }
@@ -151,7 +152,7 @@ class Orders(Emulate):
             }""")
         self.assertEqual((found.returncode, found.stderr.count("\n"), kinds), (0, 1, {"wide": set(), "narrow": set(), "racy": {"race"}}), found.stderr)
 
-    def test_blocks_that_wait_for_those_before_are_not_sampled(self):
+    def test_blocks_that_wait_for_earlier_blocks_are_not_sampled(self):
         found, counted = self.counters(self.write("chain.cu", """
             __global__ void chain(int* flags) {
                 if (threadIdx.x != 0) return;
@@ -162,7 +163,7 @@ class Orders(Emulate):
         """), "--sample", "--timeout", "20")
         self.assertEqual((found.returncode, found.stderr, counted["chain"]["blocks_run"]), (0, "", 256))
 
-    def test_an_endless_loop_over_the_grids_barrier_is_told(self):
+    def test_an_endless_loop_over_the_grids_barrier_is_reported(self):
         found, kinds = self.hazards("""
             #include <cooperative_groups.h>
             __global__ void forever(volatile int* flag) { while (*flag == 0) cooperative_groups::this_grid().sync(); }

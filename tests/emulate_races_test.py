@@ -1,4 +1,4 @@
-"""Races in global memory of programs that the emulator runs: one kernel for each rule, and drawn ones."""
+"""Races in global memory, in programs that the emulator runs: one kernel for each rule, and random kernels."""
 
 import random
 
@@ -9,7 +9,8 @@ SEED = script.seed()
 
 
 class GlobalRaces(Emulate):
-    # One kernel for each rule: its name says whether its threads race. `n` threads in all; `flag` and `count` point to zeros.
+    # One kernel for each rule. Its name says whether its threads race. `n` is the number of threads. `flag` and `count`
+    # point to zeros.
     KERNELS = {
         "sound_slots": "data[i] = i; data[i] += 1;",
         "sound_barrier": "data[i] = i; __syncthreads(); out[i] = data[i ^ 1] + data[blockIdx.x * blockDim.x + (threadIdx.x + 32) % blockDim.x];",
@@ -73,7 +74,7 @@ class GlobalRaces(Emulate):
         "racy_in_place": "const int next = data[(i + 1) % n]; __syncthreads(); data[i] = next;",
     }
 
-    ONE_PAIR = {"racy_relaxed", "racy_widths"}  # of threads race: on several workers that may go unseen
+    ONE_PAIR = {"racy_relaxed", "racy_widths"}  # only one pair of threads races: several workers may miss it
 
     def test_each_rule(self):
         kernels = "".join(f"__global__ void {name}(const int* in, int* data, int* out, volatile int* flag, unsigned* count) {{\n"
@@ -81,37 +82,37 @@ class GlobalRaces(Emulate):
                           f"{body}\n}}\n" for name, body in self.KERNELS.items())
         launches = "".join(f"cudaMemset(p, 0, 5 * bytes);\n{name}<<<blocks, threads>>>(p, p + bytes / 4, p + 2 * bytes / 4, p + 3 * bytes / 4, "
                            "reinterpret_cast<unsigned*>(p) + 4 * bytes / 4);\n" for name in self.KERNELS)
-        self.write("races.cu", f"#include <cstdlib>\n#include <cuda/atomic>\n{kernels}int main(int, char** words) {{\n"
-                          "const int blocks = atoi(words[1]), threads = atoi(words[2]), bytes = 8 * blocks * threads;\nint* p;\n"
+        self.write("races.cu", f"#include <cstdlib>\n#include <cuda/atomic>\n{kernels}int main(int, char** arguments) {{\n"
+                          "const int blocks = atoi(arguments[1]), threads = atoi(arguments[2]), bytes = 8 * blocks * threads;\nint* p;\n"
                           f"cudaMalloc(&p, 5 * bytes);\n{launches}return cudaDeviceSynchronize();\n}}\n")
         program = self.compiled("races.cu")
-        # A worker is taken for each 2^14 threads: one, one and two.
+        # The emulator uses a worker for each 2^14 threads: one, one and two.
         for blocks, threads in (random.Random(SEED).choice([(2, 64), (3, 96)]), (8, 128), (512, 128)):
             found, counted = self.counters(program, "--workers", "2", "--", str(blocks), str(threads))
             self.assertEqual(found.returncode, 0, found.stderr)
             for kernel in self.KERNELS:
                 kinds = {hazard["kind"] for hazard in counted[kernel]["hazards"]}
-                with self.subTest(kernel=kernel, blocks=blocks, threads=threads, said=[h["message"] for h in counted[kernel]["hazards"]]):
+                with self.subTest(kernel=kernel, blocks=blocks, threads=threads,
+                                  messages=[h["message"] for h in counted[kernel]["hazards"]]):
                     if blocks < 512 or kernel not in self.ONE_PAIR:
                         self.assertEqual(kinds, {"race"} if kernel.startswith("racy_") else set())
-            self.assertRegex(found.stderr, r"race: racy_neighbour: block \(\d+, 0, 0\), thread \(\d+, 0, 0\) (read|write)s global memory "
-                             rf"'cudaMalloc #1 \({40 * blocks * threads} bytes\)' at races.cu:\d+ and block \(\d+, 0, 0\), thread \(\d+, 0, 0\) "
-                             r"(read|write)s the same bytes at races.cu:\d+ with nothing that orders them")
+            thread = [", 0, 0)"] * 2  # the end of the indices of a block and of a thread
+            self.assert_line_names(found.stderr, "cornerturn", "race", "racy_neighbour", *thread,
+                                   "cudaMalloc #1", 40 * blocks * threads, "races.cu:", *thread, "races.cu:")
 
-    def test_drawn_in_place_shuffles(self):
-        """Each thread moves one element in place: sound where no other thread reads or writes where it writes."""
+    def test_random_permutations_in_place(self):
+        """Each thread moves one element in place. That is sound if no other thread reads the element that it writes."""
         draw = random.Random(SEED)
         kernels, launches, racy = "", "", {}
         for k in range(24):
             threads, blocks = draw.choice([32, 48, 64, 128]), draw.randint(1, 4)
             n = threads * blocks
             source, target = list(range(n)), list(range(n))
-            for _ in range(draw.choice([0, 0, 1, 2])):  # two threads that exchange their sources, or their targets
+            for _ in range(draw.choice([0, 0, 1, 2])):  # two threads exchange their sources or their targets
                 a, b = draw.randrange(n), draw.randrange(n)
                 which = draw.choice([source, target])
                 which[a], which[b] = which[b], which[a]
-            # Between loads and stores lies a barrier, in some.
-            barrier = draw.random() < 0.5
+            barrier = draw.random() < 0.5  # between the loads and the stores
             block = [i // threads for i in range(n)]
             reader = {s: i for i, s in enumerate(source)}
             racy[f"k{k}"] = any(reader[at] != i and not (barrier and block[reader[at]] == block[i]) for i, at in enumerate(target))

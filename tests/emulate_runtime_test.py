@@ -1,15 +1,15 @@
-"""What the emulator's CUDA runtime does where CUDA leaves it open, or where no GPU could be asked for it."""
+"""The emulator's CUDA runtime in cases that CUDA does not specify, or that no GPU can produce."""
 
 import script
 from emulate_test import PROGRAMS, Emulate
 
 
 class Runtime(Emulate):
-    def expect_ok(self, text, *words):
-        """Runs a program that returns how many of its checks failed."""
+    def expect_ok(self, text, *arguments):
+        """Runs a program that returns the number of its failed checks."""
         head = '#include <cuda_runtime.h>\n#include "expect.h"\n'
         name = self.write("program.cu", head + text)
-        found = self.run_program("emulate", name, f"-I{PROGRAMS}", *words)
+        found = self.run_program("emulate", name, f"-I{PROGRAMS}", *arguments)
         self.assertEqual((found.returncode, found.stdout.split("\n")[0]), (0, "ok"), found.stdout + found.stderr)
 
     def test_a_reset_ends_all_captures(self):
@@ -34,7 +34,7 @@ class Runtime(Emulate):
             }
         """)
 
-    def test_the_report_has_what_destructors_launch(self):
+    def test_the_report_has_the_launches_of_destructors(self):
         name = self.write("late.cu", """
             #include <cstdlib>
             __global__ void in_main(int* out) { *out = 1; }
@@ -56,18 +56,18 @@ class Runtime(Emulate):
             }
         """)
         late = ["at_exit", "of_object", "of_function"]
-        for words, kernels in ((["-Xcompiler", "-pie"], ["in_main", *late]), (["-Xcompiler", "-no-pie"], ["in_main", *late]), (["-DLATE"], late)):
-            found, counted = self.counters(name, *words)
-            self.assertEqual((found.returncode, found.stderr, list(counted)), (0, "", kernels), words)
+        for arguments, kernels in ((["-Xcompiler", "-pie"], ["in_main", *late]), (["-Xcompiler", "-no-pie"], ["in_main", *late]), (["-DLATE"], late)):
+            found, counted = self.counters(name, *arguments)
+            self.assertEqual((found.returncode, found.stderr, list(counted)), (0, "", kernels), arguments)
             self.assertEqual(counted["of_object"]["launches"], 2)
 
     def test_forms_of_cuda_12(self):
-        """Where a call fails early, it still says what it was asked for."""
+        """A call that fails early still sets its outputs."""
         self.expect_ok("""
             int main() {
                 cudaStream_t stream;
                 cudaGraph_t graph, same = nullptr;
-                cudaGraphNode_t node, other, told, list[9];
+                cudaGraphNode_t node, other, wrong, list[9];
                 cudaStreamCaptureStatus status;
                 const cudaGraphNode_t* behind = nullptr;
                 unsigned long long id = 0;
@@ -80,23 +80,23 @@ class Runtime(Emulate):
                 EXPECT_SUCCESS(cudaStreamCreate(&stream));
                 EXPECT_SUCCESS(cudaStreamBeginCaptureToGraph(stream, graph, &node, nullptr, 1, cudaStreamCaptureModeGlobal));
                 EXPECT_SUCCESS(cudaStreamUpdateCaptureDependencies(stream, &other, 1, cudaStreamSetCaptureDependencies));
-                EXPECT_SUCCESS(cudaStreamUpdateCaptureDependencies(stream, &node, 0, 1));  // CUDA 13's: no data about edges
+                EXPECT_SUCCESS(cudaStreamUpdateCaptureDependencies(stream, &node, 0, 1));  // CUDA 13's form: no data of edges
                 EXPECT_SUCCESS(cudaStreamGetCaptureInfo(stream, &status, &id, &same, &behind, &count));
                 EXPECT(count == 2 && behind[0] == other && behind[1] == node && same == graph);
                 EXPECT_SUCCESS(cudaStreamGetCaptureInfo(stream, &status, &id, &same, &behind, nullptr));
                 EXPECT_SUCCESS(cudaStreamEndCapture(stream, nullptr));
 
-                told = node;
+                wrong = node;
                 cudaGraphExecUpdateResult result = cudaGraphExecUpdateSuccess;
-                EXPECT_STATUS(cudaErrorInvalidValue, cudaGraphExecUpdate(nullptr, graph, &told, &result));
-                EXPECT(result == cudaGraphExecUpdateError && told == nullptr);
+                EXPECT_STATUS(cudaErrorInvalidValue, cudaGraphExecUpdate(nullptr, graph, &wrong, &result));
+                EXPECT(result == cudaGraphExecUpdateError && wrong == nullptr);
                 return finish();
             }
         """)
 
     def test_kernels_get_their_arguments_without_optimisation(self):
-        """The host's part of a kernel is one jump whatever the options say, and what is behind it is no kernel."""
-        for words in (["-O0"], ["-O0", "-g"], ["-O2", "-Xcompiler", "-pg"], ["-Xcompiler", "-fpatchable-function-entry=8"],
+        """A kernel in host code is one jump with any option. The function after it is no kernel."""
+        for options in (["-O0"], ["-O0", "-g"], ["-O2", "-Xcompiler", "-pg"], ["-Xcompiler", "-fpatchable-function-entry=8"],
                       ["-O0", "-Xcompiler", "-finstrument-functions"]):
             self.expect_ok("""
                 struct pair { float a, b; };
@@ -117,10 +117,10 @@ class Runtime(Emulate):
                     EXPECT_STATUS(cudaErrorInvalidDeviceFunction, cudaFuncGetAttributes(&found, (const void*)ordinary));
                     return finish();
                 }
-            """, *words)
+            """, *options)
 
     def test_memory_of_a_graph_that_the_system_refuses(self):
-        """Without -pie the program lies low, where an address of zero and many bytes would be the program itself."""
+        """Without -pie the program is at low addresses: memory of this size at a null pointer would contain it."""
         self.expect_ok("""
             #include <sys/resource.h>
             int main() {
@@ -138,7 +138,7 @@ class Runtime(Emulate):
             }
         """, "-Xcompiler", "-no-pie", "-Xlinker", "-no-pie")
 
-    def test_to_wait_for_the_device_in_a_kernel(self):
+    def test_a_kernel_cannot_wait_for_the_device(self):
         name = self.write("wait.cu", """
             __device__ int waited() {
                 return cudaDeviceSynchronize();
@@ -153,9 +153,10 @@ class Runtime(Emulate):
         """)
         found = self.run_program("emulate", name)
         self.assertEqual(found.returncode, 0, found.stderr)
-        self.assertIn("uses cudaDeviceSynchronize() in a kernel (CUDA 12 and later lack it, too) at wait.cu:3, which the emulator lacks", found.stderr)
+        self.assert_line_names(found.stderr, "cornerturn", "unsupported_feature", "waits", "cudaDeviceSynchronize()",
+                               "wait.cu:3")
 
-    def test_a_stream_that_was_destroyed_takes_no_work(self):
+    def test_a_destroyed_stream_takes_no_work(self):
         self.expect_ok("""
             __global__ void k(int* out) { *out = 1; }
             int main() {

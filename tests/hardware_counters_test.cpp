@@ -1,6 +1,5 @@
-// The emulator against Nsight Compute's readings of the same kernels on an H200 (results/counters_*.json, made by
-// scripts/measure.py counters): equal to the last digit. Those of products are compared in
-// long/hardware_counters_of_products_test.cpp.
+// The emulator's counters equal those that Nsight Compute read of the same kernels on an H200 (results/counters_*.json,
+// made by scripts/measure.py counters). For products see long/hardware_counters_of_products_test.cpp.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -29,7 +28,7 @@ TEST(hardware_counters, equal_the_emulators) {
             size = find_dtype(result.at("dtype")).size;
             if (result.at("status") == "skipped") continue;
             kernels_here.insert(id);
-            // One of many kernels, by shape: where classes cannot stand for its blocks there is nothing to compare.
+            // The kernel depends on the shape. If it cannot run by classes, there is nothing to compare.
             const kernel& k = find_kernel(id);
             if (!tests::in_ladder(k) && !result.contains("metrics")) continue;
             const problem_shape shape{.rows = result.at("rows"), .cols = result.at("cols"), .element_size = size};
@@ -47,16 +46,16 @@ TEST(hardware_counters, equal_the_emulators) {
             if (!tests::in_ladder(k) || !k.takes(size) || k.facts.needs.feature != nullptr ||
                 kernels_here.contains(k.id))
                 continue;
-            // The notes' rungs must have been measured; a new one is named until it has been.
+            // The rungs of the notes must have readings. A new rung without one is printed.
             EXPECT_FALSE(std::string_view(k.facts.origin).starts_with("00")) << k.id << " has no reading in " << file;
-            std::cout << file << " has no reading of " << k.id << " yet: it was not compared\n";
+            std::cout << file << " has no reading of " << k.id << ": it is not compared\n";
         }
     }
     EXPECT_GE(shapes.size(), 7u) << "readings are missing from results/";
     EXPECT_GE(kernels_seen.size(), 20u);
 }
 
-// Transposes drawn at random: any sides and types, half of them with gaps behind rows, half off a boundary.
+// Random transposes of any shape and type. Half of them have gaps after the rows, and half are not aligned.
 TEST(hardware_counters, equal_the_emulators_at_random_shapes) {
     int shapes = 0, readings = 0;
     std::set<std::string> types;
@@ -67,8 +66,8 @@ TEST(hardware_counters, equal_the_emulators_at_random_shapes) {
         for (const auto& cell : stored.at("results")) {
             ++shapes;
             arguments given;
-            const std::vector<std::string> words = cell.at("options");
-            for (std::size_t i = 0; i < words.size(); i += 2) given.give(words[i], words[i + 1]);
+            const std::vector<std::string> options = cell.at("options");
+            for (std::size_t i = 0; i < options.size(); i += 2) given.give(options[i], options[i + 1]);
             types.insert(given.word("--dtype", ""));
             const workload_pointer work = find_operation("transpose").read(given, 0);
             for (const auto& [id, read] : cell.at("readings").items()) {

@@ -1,4 +1,4 @@
-// Transposes in host memory, verified: what host_transpose_test and long/host_large_test share.
+// Verified transposes in host memory, for the tests of the host library.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -35,8 +35,8 @@ inline void expect_right(const problem_shape& shape, host_options options = {}) 
         transpose_work(problem.work(), options);
         ASSERT_EQ(problem.check().fault, "") << describe(problem.shape());
     };
-    // A small matrix has memory of its own: behind its guards there is none that a stray write could go to unseen. The
-    // memory of a large one is kept for the next: fresh pages would be a third of the time.
+    // A small matrix gets new memory, which ends with its guards. In reused memory, a stray write after the guards
+    // would stay unseen. Large matrices reuse memory, because fresh pages take a third of the time.
     if (shape.elements() * shape.element_size < kMiB) {
         host_problem problem(shape);
         return expect(problem);
@@ -46,7 +46,8 @@ inline void expect_right(const problem_shape& shape, host_options options = {}) 
     expect(*large);
 }
 
-// Rows of the destination that begin alike, and not with a line, since a second matrix lies anywhere behind the first.
+// The rows of the destination are 8 KiB apart, so all begin in the same cache set. They do not begin with a line,
+// because the second matrix begins one element later.
 inline void expect_two_strips_right(int size) {
     const std::int64_t ld = 8192 / size, cols = 5 * kMiB / 8192 + 7;
     for (const std::int64_t rows : {ld - 8, ld - ld / 8}) {
@@ -59,7 +60,7 @@ inline void expect_two_strips_right(int size) {
     }
 }
 
-// Squares by way of tiles, whose lines are written by turns: what is left of their rows and columns, too.
+// Squares that are transposed through tiles, whose lines are written in turn. Some rows and columns fill no square.
 inline void expect_runs_right(int size) {
     constexpr std::int64_t kLd = 16384, kCols = 8 * 512 + 100;
     const std::int64_t line = 64 / size;
@@ -71,7 +72,7 @@ inline void expect_runs_right(int size) {
                   .destination_offset = line - 1});
 }
 
-// Squares by way of copies, since their rows fall into the same sets of the caches.
+// Squares that are copied first, because their rows fall into the same cache sets.
 inline void expect_copies_right(int size) {
     constexpr std::int64_t kPitch = 128 << 10, kDestinationPitch = 192;
     const std::int64_t line = 64 / size;
@@ -84,13 +85,13 @@ inline void expect_copies_right(int size) {
                   .destination_offset = line - 1});
 }
 
-// Matrices larger than the caches: one or two for each way of moving them, and one in place.
+// Matrices larger than the caches: one or two for each method, and one in place.
 inline void expect_large_right(int size) {
-    // Lines that are joined, one strip at a time and two, and whole ones.
+    // Lines that are joined from pieces, with one strip and with two strips at a time, and whole lines.
     const std::int64_t cols = 3 * kMiB / 1000 / size;
     expect_right({.rows = 3001, .cols = cols, .element_size = size});
     expect_two_strips_right(size);
-    if (size <= 2) {  // others take up to a GiB, or are not copied
+    if (size <= 2) {  // larger elements would take up to a GiB, or are not copied
         expect_runs_right(size);
         expect_copies_right(size);
     }
@@ -98,7 +99,7 @@ inline void expect_large_right(int size) {
         expect_right({.rows = 3008, .cols = cols, .element_size = size, .destination_offset = offset});
         expect_right({.rows = 9 * kMiB / 64 / size, .cols = 64, .element_size = size, .destination_offset = offset});
     }
-    // Images, and strips whose pieces are several lines.
+    // Images, and strips with pieces of several lines.
     expect_right({.rows = 30, .cols = 33, .element_size = size, .count = 9 * kMiB / (30 * 33 * size)});
     expect_right({.rows = 9 * kMiB / (7 * size), .cols = 7, .element_size = size});
     expect_right(

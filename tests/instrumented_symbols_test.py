@@ -1,6 +1,6 @@
-"""Kernel objects for the emulator are instrumented: every access to memory in them is reported. The linker keeps one
-copy of each function that several objects define weakly, and must never hand an instrumented copy to the rest of the
-program, nor the reverse. So whatever these objects define weakly must live in a namespace of its own."""
+"""The emulator's kernel objects are instrumented: they report every memory access. If several object files define a weak
+symbol, the linker keeps one copy of it. It must never give an instrumented copy to the rest of the program, or the reverse.
+So the weak symbols of kernel objects must be in their own namespaces."""
 
 import os
 import re
@@ -13,14 +13,14 @@ import script
 
 BUILD_DIR = Path(os.environ["CORNERTURN_BUILD_DIR"])
 
-# Definitions that the linker may merge with another object's: weak ones, and GNU's unique ones.
+# The kinds of symbols that the linker may merge with another object's: weak ones, and GNU's unique ones.
 MERGED = "WVuw"
-# The inline namespaces that instrumented code is put into, right behind cornerturn in a mangled name.
+# The inline namespaces of instrumented code. In a mangled name they come right after cornerturn.
 OWN = re.compile(r"_Z(?:TLS|T[VIST]|TW|TH|GV|GR|Z)*N[rVKRO]*10cornerturn(?:8emulated|\d+(?:emulated|mutant)_)")
 
 
 def symbols(objects):
-    """(object, kind, mangled name), the undefined ones among them."""
+    """(object, kind, mangled name) of each symbol, also of undefined ones."""
     listed = subprocess.run(["nm", "-A", *map(str, objects)], check=True, capture_output=True, text=True).stdout
     for line in listed.splitlines():
         if match := re.match(r"(.*?):[0-9a-f ]* ([A-Za-z?]) (\S+)$", line):
@@ -28,13 +28,13 @@ def symbols(objects):
 
 
 def may_be_merged(kind, name):
-    """True where the linker might replace this definition, or replace another's by it."""
+    """Whether the linker might replace this definition by another, or another by this one."""
     return kind in MERGED and not OWN.match(name)
 
 
-@unittest.skipUnless(shutil.which("nm"), "there is no nm here")
+@unittest.skipUnless(shutil.which("nm"), "nm is not installed")
 class InstrumentedSymbols(unittest.TestCase):
-    def test_nothing_is_shared_with_uninstrumented_code(self):
+    def test_no_symbol_is_shared_with_uninstrumented_code(self):
         objects = sorted(BUILD_DIR.rglob("*.o"))
         self.assertTrue(objects, f"no object files below {BUILD_DIR}")
         found = list(symbols(objects))
@@ -43,17 +43,17 @@ class InstrumentedSymbols(unittest.TestCase):
         self.assertGreaterEqual(len(rungs), 10, f"the ladder's instrumented objects were not found: {sorted(rungs)}")
         shared = [f"{Path(object).relative_to(BUILD_DIR)} defines {demangled(name)}"
                   for object, kind, name in found
-                  if object in instrumented and may_be_merged(kind, name) and not is_defined_nowhere(kind)]
+                  if object in instrumented and may_be_merged(kind, name) and not is_weak_reference(kind)]
         self.assertEqual(shared, [], "\n" + "\n".join(shared))
 
-    def test_rungs_copy_nothing_unseen(self):
-        """A call of memcpy in a kernel moves bytes that the emulator neither counts nor checks."""
+    def test_rungs_do_not_call_memcpy(self):
+        """The emulator neither counts nor checks the bytes that such a call moves."""
         objects = sorted(o for o in BUILD_DIR.rglob("*.o") if "cornerturn_ladder_emulated" in str(o))
         calls = [f"{Path(object).name} calls {name}" for object, kind, name in symbols(objects)
                  if kind == "U" and name in ("memcpy", "memmove", "memset")]
         self.assertEqual(calls, [], "\n" + "\n".join(calls))
 
-    def test_the_rule(self):
+    def test_may_be_merged(self):
         for kind, name, shared in (
             ("W", "_ZNSt6vectorIiSaIiEE9push_backERKi", True),
             ("W", "_ZSt4moveIRiEONSt16remove_referenceIT_E4typeEOS2_", True),
@@ -70,8 +70,8 @@ class InstrumentedSymbols(unittest.TestCase):
             self.assertEqual(may_be_merged(kind, name), shared, name)
 
 
-def is_defined_nowhere(kind):
-    return kind == "w"  # a weak reference, not a definition
+def is_weak_reference(kind):
+    return kind == "w"
 
 
 def demangled(name):

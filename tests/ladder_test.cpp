@@ -63,7 +63,7 @@ TEST(ladder, random_shapes_leading_dimensions_and_offsets) {
     });
 }
 
-TEST(ladder, nothing_to_do_is_done_at_once) {
+TEST(ladder, empty_matrices_launch_nothing) {
     const std::int64_t huge = std::numeric_limits<std::int64_t>::max();
     for_each_rung([&](const kernel& k, int size) {
         for (auto [rows, cols] : {std::pair<std::int64_t, std::int64_t>{huge, 0}, {0, huge}, {0, 0}}) {
@@ -97,7 +97,7 @@ TEST(ladder, more_than_65535_tiles_on_either_axis) {
 }
 
 TEST(ladder, slabs_are_complete) {
-    // Every block, for the rungs of the smallest tiles: 140,001 rows are two slabs of 65,535 tiles of 2 rows.
+    // Every block, for the rungs with the smallest tiles: 530,001 rows are more than 65,535 tiles of 8 rows.
     for (const char* id : {"transpose/reindexed@2x2", "transpose/reindexed@3x4", "transpose/reindexed@32x8"}) {
         const problem_shape shape{.rows = 530001, .cols = 3};
         const auto found = tests::run_every_block(find_kernel(id), shape);

@@ -1,4 +1,4 @@
-// What functions are called, and what people may write for them.
+// Parts of demangled names, and the short forms that users may write.
 #include "emulator/names.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 // void a::(anonymous namespace)::b::k<int, 8>(int const*)
 constexpr const char* kTemplate = "_ZN1a12_GLOBAL__N_11b1kIiLi8EEEvPKi";
 
-TEST(names, are_taken_apart) {
+TEST(names, have_parts) {
     const name_parts parts = parts_of(demangle(kTemplate));
     EXPECT_EQ(parts.scope, "a::(anonymous namespace)::b::");
     EXPECT_EQ(parts.name, "k<int, 8>");
@@ -24,7 +24,7 @@ TEST(names, are_taken_apart) {
     EXPECT_EQ(demangle("c"), "c");
 }
 
-TEST(names, may_be_given_in_part) {
+TEST(names, match_short_forms) {
     for (const char* const given : {"k", "k<int, 8>", "k<int,8>", "b::k", "a::b::k<int, 8>", "::a::b::k",
                                     "a::(anonymous namespace)::b::k", "k<int, 8>(int const*)", "b::k<int,8>"})
         EXPECT_TRUE(may_mean(given, kTemplate)) << given;

@@ -1,7 +1,7 @@
-// The counters that the notes print, against the emulator: equal where the counter is exact. Notes 001 and 003 read
-// shared-memory counters that include lost arbitration: there the model lies at or below the note, for loads at most a
-// quarter of the requests below. The notes' stores lie further above, by up to 45 % of the requests: there the bound is
-// a quarter of the wavefronts.
+// Compares the emulator's counters with those in the notes. Exact counters are equal. Notes 001 and 003 also read
+// counters of shared memory that include lost arbitration. There the emulator's value is the note's or less. For loads
+// the difference is at most a quarter of the requests. For stores it is up to 45 % of the requests, so their bound is a
+// quarter of the wavefronts.
 #include <gtest/gtest.h>
 
 #include "ladder_check.hpp"

@@ -1,4 +1,4 @@
-// Headers of .npy files: those that numpy writes, and others.
+// Headers of .npy files: valid ones, as numpy writes them, and random bytes.
 #include "files/npy.hpp"
 
 #include <gtest/gtest.h>
@@ -49,13 +49,13 @@ TEST(npy, bytes_of_every_type) {
 TEST(npy, shapes) {
     EXPECT_EQ(files::parse_npy(with("'<f8'", "()")).elements(), 1);
     EXPECT_EQ(files::parse_npy(with("'<f8'", "(7,)")).elements(), 7);
-    EXPECT_EQ(files::parse_npy(with("'<f8'", "(7L, 3L)")).elements(), 21) << "as Python 2 wrote them";
+    EXPECT_EQ(files::parse_npy(with("'<f8'", "(7L, 3L)")).elements(), 21) << "as Python 2 wrote it";
     EXPECT_EQ(files::parse_npy(with("'<f8'", "(0, 9223372036854775807, 9223372036854775807)")).data_bytes(), 0);
 }
 
 TEST(npy, a_header_that_grows_beyond_65535_bytes_becomes_version_2) {
     std::string fields;
-    // As long as version 1 can be, in its own words; ours take a few bytes more.
+    // The longest header that version 1 can have, without spaces. make_npy() writes spaces, so its header is longer.
     for (int i = 0; fields.size() < 65465; ++i) fields += "('field" + std::to_string(i) + "','|u1'),";
     const std::string old = npy("{'descr':[" + fields + "],'fortran_order':False,'shape':(1,2)}");
     const files::npy_header h = files::parse_npy(old);
@@ -63,7 +63,7 @@ TEST(npy, a_header_that_grows_beyond_65535_bytes_becomes_version_2) {
     EXPECT_EQ(files::parse_npy(files::make_npy(h, {1234567, 1234567}, true)).major, 2);
 }
 
-// The fuzzer's work (tests/long/fuzz_test.py) in small, for compilers that have none.
+// A small version of the fuzzer (tests/long/fuzz_test.py), for compilers without libFuzzer.
 TEST(npy, random_bytes_are_refused_or_kept) {
     const unsigned seed = std::random_device{}();
     std::printf("seed %u\n", seed);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The C++ of the pages compiles, and what has a main of its own runs, too: README and its translation, block by block."""
+"""Each block of C++ in README and its translation compiles. A block with a main also runs."""
 
 import os
 import pathlib
@@ -10,13 +10,13 @@ import tempfile
 from docs_test import fenced_blocks
 from project import DRIVER_TYPES, SOURCE, failures, require, setting
 
-# The pages, and how many of their blocks have a main.
+# Page: how many of its blocks have a main.
 PAGES = {"README.md": 1, "README.zh-CN.md": 1}
 LIBRARY = pathlib.Path(os.environ["CORNERTURN_BUILD_DIR"], "src/libcornerturn_host.a")
 
 
 def check(name, text, folder):
-    """Whether it was run, not only compiled."""
+    """Compiles a block, and runs it if it has a main. Returns whether it ran without an error."""
     source, program = folder / "block.cpp", folder / "block"
     source.write_text(text)
     compiler = [setting("CMAKE_CXX_COMPILER"), "-std=c++20", "-Wall", "-Wextra", "-Werror", source, f"-I{SOURCE}/include", f"-I{folder}"]
@@ -37,7 +37,7 @@ def main():
         for page, with_main in PAGES.items():
             blocks = [lines for language, lines, _ in fenced_blocks((SOURCE / page).read_text(encoding="utf-8")) if language == "cpp"]
             ran = sum(check(f"{page}: block {number} of C++", "\n".join(lines) + "\n", folder) for number, lines in enumerate(blocks, 1))
-            require(ran == with_main, f"{page} has {with_main} block of C++ with a main, and it ran")
+            require(ran == with_main, f"{page}: {with_main} block of C++ has a main and runs")
     if failures:
         sys.exit(f"{len(failures)} failed")
 

@@ -1,4 +1,4 @@
-"""bench/peers.py as far as it needs neither PyTorch nor JAX: its arguments, and where a cell's values lie."""
+"""The parts of bench/peers.py that need neither PyTorch nor JAX: its arguments, and the positions of a cell's values."""
 
 import importlib.util
 import itertools
@@ -22,7 +22,7 @@ spec.loader.exec_module(peers)
 
 
 def places(layout):
-    """Where each value comes from and goes to, as torch.as_strided() has it."""
+    """Yields the positions of each value in the source and in the destination, as torch.as_strided() computes them."""
     for index in itertools.product(*map(range, layout.extents)):
         yield (layout.source_offset + sum(i * stride for i, stride in zip(index, layout.source_strides)),
                layout.destination_offset + sum(i * stride for i, stride in zip(index, layout.destination_strides)))
@@ -57,7 +57,7 @@ class Cells(unittest.TestCase):
             named = {"source_extents": shape, "axes": axes, "element_size": size}
             drawn = {"extents": extents, "source_strides": [strides[axis] for axis in axes],
                      "destination_strides": peers.packed(extents), "element_size": size}
-            # Destination: one value behind the other; source: where numpy.transpose would find them.
+            # In the destination, one value after the other. In the source, each value once.
             found = list(places(peers.Layout(named)))
             self.assertEqual([to for _, to in found], list(range(len(found))))
             self.assertEqual(sorted(source for source, _ in found), list(range(len(found))))
@@ -68,7 +68,7 @@ class Cells(unittest.TestCase):
             drawn["source_strides"] = [stride + 1 for stride in drawn["source_strides"]]
             self.assertEqual(peers.Layout(drawn).has_gaps, max(shape) > 1)
 
-    def test_what_the_program_stored(self):
+    def test_stored_benches(self):
         paths = list(RESULTS.glob("bench_*.json"))
         self.assertTrue(paths)
         for path in paths:
@@ -83,14 +83,17 @@ class Cells(unittest.TestCase):
                     self.assertFalse(layout.has_gaps)
 
 
-class Arguments(unittest.TestCase):
-    def run_peers(self, *words):
-        return subprocess.run([sys.executable, PEERS, *map(str, words)], capture_output=True, text=True)
+class Arguments(script.NamesValues, unittest.TestCase):
+    def run_peers(self, *arguments):
+        return subprocess.run([sys.executable, PEERS, *map(str, arguments)], capture_output=True, text=True)
 
     def test_help_and_mistakes(self):
-        self.assertIn("--cells", self.run_peers("--help").stdout)
-        self.assertEqual(self.run_peers("tensorflow", "bench.json").returncode, 2)
-        self.assertEqual(self.run_peers("torch", "bench.json", "--cells", "few").returncode, 2)
+        self.assert_names(self.run_peers("--help").stdout, "--cells")
+        for values, arguments in ((["'tensorflow'"], ["tensorflow", "bench.json"]),
+                                  (["--cells", "'few'"], ["torch", "bench.json", "--cells", "few"])):
+            done = self.run_peers(*arguments)
+            self.assertEqual(done.returncode, 2)
+            self.assert_names(done.stderr.splitlines()[-1], *values)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-// The library's multiplication in the emulator, tuned in each way: every product comes out, however its matrices lie,
-// and no access strays or races.
+// The library's multiplication in the emulator, with each tuning. Products of all layouts are right, and no access is
+// out of bounds or races.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 #include "lab/run.hpp"
 #include "ops/gemm/kernels/policy.hpp"
 #include "random_products.hpp"
+#include "run_kernels.hpp"
 #include "sanitized.hpp"
-#include "work.hpp"
 
 using namespace cornerturn;
 using tests::for_each_way;
@@ -30,22 +30,23 @@ constexpr int kLeftOut = tests::kSanitized ? 39 : 0;  // of 40 of a kernel's pro
 
 void expect_right(const kernel& k, const gemm_shape& shape) {
     static std::map<std::string, int> to_leave_out;
-    int& more = to_leave_out.try_emplace(k.id, kLeftOut / 2).first->second;  // the first products are nearly empty
+    // Do not begin with the first products: they are nearly empty.
+    int& more = to_leave_out.try_emplace(k.id, kLeftOut / 2).first->second;
     if (more > 0) {
         --more;
         return;
     }
     const lab::emulated run = lab::emulate(k, product_work(shape), {});
-    if (run.declined) return;  // operands that lie so are packed for these tiles
+    if (run.declined) return;  // the library packs operands of this layout before these tiles read them
     ++runs[k.id], more = kLeftOut;
     ASSERT_EQ(run.found.fault, "") << name(k, shape);
     ASSERT_TRUE(run.finished) << name(k, shape);
 }
 
-// Those that take so much of k. Where somebody asks for some kernels, by the names of their rows, only theirs.
+// Calls f for each tuning that takes a k of `depth`. CORNERTURN_TUNINGS can choose rows of kGemmKernels: their names,
+// with bars between them.
 template <class F>
 void for_each_tuning(std::int64_t depth, F f) {
-    // Of these rows alone, with bars between their names, where somebody asks for some.
     const char* const asked = std::getenv("CORNERTURN_TUNINGS");
     const auto is_asked = [&](const std::string& row) {
         return asked == nullptr || *asked == '\0' ||
@@ -60,30 +61,31 @@ void for_each_tuning(std::int64_t depth, F f) {
         ASSERT_NO_FATAL_FAILURE(f(k));
         EXPECT_GT(runs[k.id], 0) << k.id;
     }
-    EXPECT_GT(tunings, 2 * production::kGemmKernelCount);
+    EXPECT_GT(tunings, 2 * products::kGemmKernelCount);
 }
 
-// Each pair of m, n and k, and each way with each k and with each m and n: the four ways take turns.
-TEST(gemm_production, edges_of_every_tile) {
+// All m, n and k. The four combinations of transposed operands alternate, so that each k gets all of them, and so do
+// each m and each n.
+TEST(products, edges_of_every_tile) {
     for_each_tuning(0, [](const kernel& k) {
-        int way = 0;
+        int combination = 0;
         for (std::int64_t m : {1, 63, 130}) {
             for (std::int64_t n : {1, 65, 200}) {
                 for (std::int64_t depth : {0, 1, 7, 8, 9, 41}) {
                     gemm_shape s{.m = m, .n = n, .k = depth};
-                    s.a_transposed = way % 2 == 1, s.b_transposed = way / 2 % 2 == 1, ++way;
+                    s.a_transposed = combination % 2 == 1, s.b_transposed = combination / 2 % 2 == 1, ++combination;
                     ASSERT_NO_FATAL_FAILURE(expect_right(k, s));
                 }
-                ++way;  // six depths and one: the next m and n begin three ways on
+                ++combination;  // six depths and one: the next m and n begin with another combination
             }
         }
     });
 }
 
-// What computes little k begins its tiles to the left of where they seem, by how C lies.
-TEST(gemm_production, edges_of_tiles_that_begin_where_c_is_aligned) {
+// The kernels for small k begin their tiles further left, where C is aligned.
+TEST(products, edges_of_tiles_that_begin_where_c_is_aligned) {
     for_each_tuning(0, [](const kernel& k) {
-        if (tests::tuned_row(k).way != production::gemm_way::outer) return;
+        if (tests::tuned_row(k).family != products::gemm_family::outer) return;
         for (std::int64_t n : {57, 58, 63, 64, 65, 121, 124, 125, 127, 128, 129}) {
             for (std::int64_t ldc : {n, n + 1, (n + 7) / 8 * 8}) {
                 for (std::int64_t depth : {3, 8, 15, 16, 17}) {
@@ -95,17 +97,17 @@ TEST(gemm_production, edges_of_tiles_that_begin_where_c_is_aligned) {
     });
 }
 
-TEST(gemm_production, random_sizes_leading_dimensions_offsets_and_factors) {
+TEST(products, random_sizes_leading_dimensions_offsets_and_factors) {
     tests::random_products random;
     for_each_tuning(0, [&](const kernel& k) {
         for (int round = 0; round < 8; ++round) ASSERT_NO_FATAL_FAILURE(expect_right(k, random.next(300, 200, true)));
     });
 }
 
-// Rows that lie along k may begin anywhere, and end anywhere in a step.
-TEST(gemm_production, rows_begin_and_end_anywhere) {
+// Rows along k may begin at any offset, and end anywhere within a step.
+TEST(products, rows_begin_and_end_anywhere) {
     for_each_tuning(0, [](const kernel& k) {
-        const production::gemm_kernel& row = tests::tuned_row(k);
+        const products::gemm_kernel& row = tests::tuned_row(k);
         const std::int64_t depth = row.depth();
         for (std::int64_t at : {depth / row.slices, depth, 3 * depth + row.deep}) {
             for (std::int64_t off = -5; off <= 5; ++off) {
@@ -115,7 +117,7 @@ TEST(gemm_production, rows_begin_and_end_anywhere) {
                 s.b_transposed = off % 2 == 0;
                 if (off % 3 == 0) s.values = gemm_values::special;
                 ASSERT_NO_FATAL_FAILURE(expect_right(k, s));
-                // What computes the transpose has them in B.
+                // Kernels that compute the transpose have them in B.
                 gemm_shape t{.m = s.n, .n = s.m, .k = s.k, .ldb = ld, .b_offset = offset, .b_transposed = true};
                 t.a_transposed = !s.b_transposed, t.values = s.values;
                 ASSERT_NO_FATAL_FAILURE(expect_right(k, t));
@@ -125,11 +127,11 @@ TEST(gemm_production, rows_begin_and_end_anywhere) {
 }
 
 // Sums of two chunks and more, in whole tiles and in three parts.
-TEST(gemm_production, long_sums_come_out) {
+TEST(products, long_sums) {
     constexpr std::int64_t kShort = 17;
     for_each_tuning(kShort, [](const kernel& k) {
-        const production::gemm_kernel& row = tests::tuned_row(k);
-        const bool tiles = row.way == production::gemm_way::tiles;
+        const products::gemm_kernel& row = tests::tuned_row(k);
+        const bool tiles = row.family == products::gemm_family::tiles;
         const std::int64_t chunks = 2 * std::max(row.chunk, tiles ? 3 * row.part_chunk : 0) * row.depth();
         const gemm_shape s{.m = 12, .n = std::min(8, row.cols), .k = chunks + 13, .values = gemm_values::integers};
         for_each_way(s, [&](const gemm_shape& each) { ASSERT_NO_FATAL_FAILURE(expect_right(k, each)); });
@@ -139,9 +141,9 @@ TEST(gemm_production, long_sums_come_out) {
     });
 }
 
-// Infinities, NaN, subnormal numbers and -0 go where they go in any sum, and nowhere else: not into what lies beside
-// them, nor by way of what is loaded in vain, padded or added up in chunks and parts.
-TEST(gemm_production, what_is_not_finite_stays_in_its_sums) {
+// Infinities, NaN, subnormal numbers and -0 change only the sums that contain them. Values that kernels load without
+// use, padding, chunks and parts carry them nowhere else.
+TEST(products, infinities_and_nan_stay_in_their_sums) {
     for_each_tuning(5, [](const kernel& k) {
         for (std::int64_t depth : {5, 300}) {
             for_each_way({.m = 132, .n = 136, .k = depth, .beta = 2, .values = gemm_values::special},
@@ -150,8 +152,8 @@ TEST(gemm_production, what_is_not_finite_stays_in_its_sums) {
     });
 }
 
-// A batch's products are those of its matrices, which may be one for all of them; two runs give the same bits.
-TEST(gemm_production, batches_and_the_same_bits_again) {
+// Each product of a batch is right, also if one A serves all. Two runs return the same bits.
+TEST(products, batches_and_the_same_bits_again) {
     constexpr std::int64_t kCount = 3, kM = 70, kN = 133;
     std::mt19937 random(1);
     const auto some = [&](std::int64_t floats) {

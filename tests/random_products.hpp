@@ -37,8 +37,8 @@ inline int rounds(int usual) {
 }
 
 // The row of kGemmKernels that a kernel of tests/kernels/gemm/tuned_products.cu is of: its name begins with the number.
-inline const production::gemm_kernel& tuned_row(const kernel& tuned) {
-    return production::kGemmKernels[std::stoi(tuned.id.substr(std::string("tuned_gemm@").size(), 2))];
+inline const products::gemm_kernel& tuned_row(const kernel& tuned) {
+    return products::kGemmKernels[std::stoi(tuned.id.substr(std::string("tuned_gemm@").size(), 2))];
 }
 
 // Of a seed that it prints: every third aligned, the others off their boundaries.

@@ -1,6 +1,7 @@
-"""The report command as a program: what it writes where, what it refuses with which exit code, and that nothing is left
-of a report that could not be made."""
+"""The report command: its pages, plots and links, the exit codes of its errors, and that a failed report leaves no
+files."""
 
+import errno
 import json
 import os
 import re
@@ -18,7 +19,7 @@ LADDER, TRANSPOSES, PRODUCTS = (RESULTS / name for name in
 
 
 def parse(text):
-    """An XML tree, or a ParseError: pages are written so that they are XML too."""
+    """An XML tree, or a ParseError. Pages must be well-formed XML, too."""
     return xml.etree.ElementTree.fromstring(text.replace("<!DOCTYPE html>", ""))
 
 
@@ -41,7 +42,7 @@ class Report(Case):
 
     def test_markdown(self):
         text = self.succeed("report", LADDER, PRODUCTS, "--format", "markdown")
-        self.assertRegex(text, r"\A# cornerturn: 2 results\n")
+        self.assertRegex(text, r"\A# [^\n]*\b2\b[^\n]*\n")
         stored = next(r for r in json.loads(LADDER.read_text())["results"] if r["kernel"] == "transpose/production")
         median, ratio = stored["time"]["median_s"] * 1e6, stored["ratio"]
         self.assertRegex(text, rf"(?m)^\| `transpose/production` +\| +{median:,.1f} \| .* \| +{ratio:.3f} \|$")
@@ -58,24 +59,24 @@ class Report(Case):
             self.assertIn(name, names)
         for path in plots.iterdir():
             self.assertEqual(parse(path.read_text()).tag, "{http://www.w3.org/2000/svg}svg")
-        # The page has them within itself.
+        # An HTML page contains its plots.
         before = self.files()
         self.succeed("report", LADDER, "--output", self.folder / "page.html", "--plots", plots)
         self.assertEqual(set(self.files()) - set(before), {"page.html"})
 
-    def test_what_the_emulator_printed(self):
+    def test_results_of_the_emulator(self):
         for family, sizes in (("transpose", ("--rows", 100, "--cols", 70)), ("gemm", ("--m", 40))):
             stored = self.folder / f"{family}.json"
             self.succeed("ladder", family, *sizes, "--on", "emulator", "--format", "json", "--output", stored)
             page = self.succeed("report", stored)
             parse(page)
-            self.assertIn("Emulated runs have no time", page)
-            self.assertNotIn("median", page)
+            for claim in ("median", " us", "GB/s", "GFLOP/s"):
+                self.assertNotIn(claim, page)
         stored = self.folder / "profile.json"
         self.succeed("profile", "transpose/padded@32x8", "--on", "emulator", "--lines", "--format", "json", "--output", stored)
-        self.assertIn("transpose/padded@32x8, 1024 x 1024 f32", self.succeed("report", stored))
+        self.assert_names(self.succeed("report", stored), "transpose/padded@32x8", "1024 x 1024 f32")
 
-    def test_layouts_are_told_and_not_mixed(self):
+    def test_layouts_are_shown_and_not_mixed(self):
         stored = []
         for name, layout in (("packed", ()), ("gaps", ("--source-ld", 80, "--destination-offset", 1))):
             stored.append(self.folder / f"{name}.json")
@@ -84,7 +85,7 @@ class Report(Case):
         both = json.loads(stored[0].read_text())
         both["results"] += json.loads(stored[1].read_text())["results"]
         stored[0].write_text(json.dumps(both))
-        self.refuse(1, ["is of 64 x 64, source-ld 80, destination-offset 1 f32, and the one before it of 64 x 64 f32"], "report", stored[0])
+        self.refuse(1, [stored[0], "64 x 64, source-ld 80, destination-offset 1 f32", "64 x 64 f32"], "report", stored[0])
 
     def test_a_pipe(self):
         os.mkfifo(self.folder / "pipe")
@@ -97,14 +98,14 @@ class Report(Case):
 
     def test_misuse(self):
         self.refuse(2, ["RESULTS"], "report")
-        self.refuse(2, ["--format is 'pdf'", "html or markdown"], "report", LADDER, "--format", "pdf")
-        self.refuse(2, ["--plots is empty"], "report", LADDER, "--plots", "")
+        self.refuse(2, ["--format", "'pdf'", "html", "markdown"], "report", LADDER, "--format", "pdf")
+        self.refuse(2, ["--plots"], "report", LADDER, "--plots", "")
         copy = self.folder / "copy.json"
         copy.write_bytes(LADDER.read_bytes())
-        self.refuse(2, ["one of the results"], "report", copy, "--output", copy)
+        self.refuse(2, ["--output", copy], "report", copy, "--output", copy)
         self.assertEqual(copy.read_bytes(), LADDER.read_bytes())
 
-    def test_nothing_is_written_of_what_fails(self):
+    def test_a_failed_report_writes_nothing(self):
         broken = {"missing.json": None, "truncated.json": LADDER.read_text()[:5000], "text.json": "no JSON", "empty.json": "",
                   "other.json": json.dumps({"kernels": []}), "folder.json": "", "bytes.json": "\0\0"}
         for name, text in broken.items():
@@ -117,12 +118,13 @@ class Report(Case):
             for results in ([self.folder / name], [LADDER, self.folder / name]):
                 self.refuse(1, [str(self.folder / name)], "report", *results, "--output", self.folder / "page.html", "--plots", self.folder / "plots")
         self.assertEqual(self.files(), before)
-        # Nor where a plot's place is taken: not the page either.
+        # If a folder has a plot's name, not even the page is written.
         (self.folder / "plots" / "bench_gemm_squares.svg").mkdir(parents=True)
         self.refuse(1, ["bench_gemm_squares.svg"], "report", PRODUCTS, "--output", self.folder / "page.html", "--plots", self.folder / "plots")
         self.assertEqual(self.files(), sorted(before + ["plots", "plots/bench_gemm_squares.svg"]))
-        self.refuse(1, ["cannot make the folder"], "report", PRODUCTS, "--plots", self.folder / "text.json" / "plots")
-        self.refuse(1, ["nowhere"], "report", PRODUCTS, "--output", self.folder / "nowhere" / "page.html")
+        plots, page = self.folder / "text.json" / "plots", self.folder / "nowhere" / "page.html"
+        self.refuse(1, [plots, os.strerror(errno.ENOTDIR)], "report", PRODUCTS, "--plots", plots)
+        self.refuse(1, [page, os.strerror(errno.ENOENT)], "report", PRODUCTS, "--output", page)
 
 
 if __name__ == "__main__":

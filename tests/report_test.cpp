@@ -1,5 +1,4 @@
-// The report: what stands on its pages, what it says of changes, and that no file, however broken, does more than be
-// refused by name.
+// The report: its pages, its comparisons, and its errors. An error about a broken file names the file.
 #include "report/report.hpp"
 
 #include <fmt/format.h>
@@ -13,6 +12,7 @@
 #include <sstream>
 
 #include "cornerturn/error.hpp"
+#include "message.hpp"
 #include "report/charts.hpp"
 #include "report/compare.hpp"
 #include "report/tables.hpp"
@@ -41,7 +41,7 @@ std::string markdown_of(const std::vector<document>& documents) {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// A ladder of one rung with times, as an H200 could have given.
+// A rung with times, as `ladder` stores it on a GPU.
 ordered_json rung_json(const std::string& id, double p10, double median, double p90) {
     return {{"kernel", id},
             {"rows", 64},
@@ -59,7 +59,7 @@ ordered_json rung_json(const std::string& id, double p10, double median, double 
 
 // ---- Pages are well formed ------------------------------------------------------------------------------------------
 
-// Every tag closed by its own name, every attribute quoted, every & an entity. "" or what is wrong.
+// "" if every tag is closed, every attribute is quoted and every & begins an entity. Else the first mistake.
 std::string malformed(const std::string& page) {
     std::vector<std::string> open;
     bool style = false;
@@ -92,7 +92,7 @@ std::string malformed(const std::string& page) {
     return open.empty() ? "" : open.back() + " is not closed";
 }
 
-TEST(the_check_itself, finds_what_is_wrong) {
+TEST(malformed, finds_mistakes) {
     EXPECT_EQ(malformed("<!DOCTYPE html><p class=\"a > b\">x &amp; y<br/></p>"), "");
     for (const char* wrong : {"<p>", "<p></b>", "</p>", "<p>a & b</p>", "<p <b>></p>", "a > b", "<p class=\"></p>"})
         EXPECT_NE(malformed(wrong), "") << wrong;
@@ -140,9 +140,9 @@ TEST(pages, need_nothing_from_elsewhere) {
         EXPECT_FALSE(has(page, from)) << from;
 }
 
-// ---- What stands there ----------------------------------------------------------------------------------------------
+// ---- The content of pages -------------------------------------------------------------------------------------------
 
-TEST(ladders, show_what_is_stored) {
+TEST(ladders, show_the_stored_results) {
     const std::string name = "ladder_transpose_16384x16384_f32.json";
     const document d = read_document(name, stored(name));
     const std::string text = markdown_of({d});
@@ -159,9 +159,9 @@ TEST(ladders, show_what_is_stored) {
     }
     const ordered_json& results = parsed["results"];
     const auto ran = std::count_if(results.begin(), results.end(), [](const auto& r) { return r["status"] == "ran"; });
-    EXPECT_TRUE(has(text, "transpose/production "));
-    EXPECT_TRUE(has(text, std::to_string(ran) + " ran, 1 skipped, 0 failed."));
-    EXPECT_TRUE(has(text, "commit " + parsed["provenance"]["commit"].get<std::string>() + "; memcpy 4,"));
+    EXPECT_NAMES(text, "transpose/production");
+    EXPECT_LINE_NAMES(text, results.size(), ran, 1, 0);
+    EXPECT_LINE_NAMES(text, parsed["provenance"]["commit"].get<std::string>(), "memcpy", "GB/s");
     EXPECT_TRUE(has(html(make_page({d})), "<svg"));
 }
 
@@ -174,27 +174,26 @@ TEST(ladders, that_were_emulated_claim_no_time) {
     const page p = make_page({document_of(results)});
     const std::string page = html(p), text = markdown_of({document_of(results)});
     EXPECT_EQ(malformed(page), "");
-    EXPECT_TRUE(has(page, "Emulated runs have no time"));
     for (const char* claim : {" us", "GB/s", "memcpy", "median"}) {
         EXPECT_FALSE(has(page, claim)) << claim;
         EXPECT_FALSE(has(text, claim)) << claim;
     }
-    // Of padded: 4 sectors to load 32 elements, 4 to store them, a wavefront each way through shared memory.
-    EXPECT_TRUE(has(page, "transpose/padded@32x8: 4 sectors loaded for 32 elements"));
-    EXPECT_TRUE(has(page, "transpose/shared@32x8: 32 wavefronts of shared loads for 32 elements"));
+    const cost &sectors_loaded = cost_kinds()[0], &shared_loads = cost_kinds()[2];
+    EXPECT_LINE_NAMES(page, "transpose/padded@32x8", 4, sectors_loaded.name, 32);
+    EXPECT_LINE_NAMES(page, "transpose/shared@32x8", 32, shared_loads.name, 32);
     results["results"][0]["time"] = {{"median_s", 1.0}};
     EXPECT_THROW(document_of(results), error);
 }
 
-TEST(ladders, tell_what_failed) {
+TEST(ladders, name_failed_kernels) {
     ordered_json wrong = rung_json("transpose/a", 1e-6, 1e-6, 1e-6);
     wrong["verified"] = false;
     wrong["fault"] = "row 3, column 5 is wrong";
     const document d = document_of({{"results", {rung_json("transpose/b", 1e-6, 1e-6, 1e-6), wrong}}});
     const std::string page = html(make_page({d}));
-    EXPECT_TRUE(has(page, "<span class=\"bad\">FAILED transpose/a: row 3, column 5 is wrong</span>"));
+    EXPECT_LINE_NAMES(page, "class=\"bad\"", "transpose/a", "row 3, column 5 is wrong");
     EXPECT_TRUE(has(page, "<span class=\"bad\">WRONG</span>"));
-    EXPECT_TRUE(has(page, "2 ran, 0 skipped, 1 failed."));
+    EXPECT_LINE_NAMES(page, 2, 2, 0, 1);
 }
 
 TEST(ladders, compare_emulator_and_hardware) {
@@ -224,8 +223,7 @@ TEST(ladders, compare_emulator_and_hardware) {
                                  alone.columns.begin());
     ASSERT_LT(registers, alone.columns.size());
     for (std::size_t row = 0; row < ran; ++row) EXPECT_EQ(alone.rows[row][registers].words, row == 1 ? "40" : "-");
-    EXPECT_TRUE(has(markdown_of({document_of(results)}),
-                    std::to_string(ran - 1) + " of " + std::to_string(ran) + " kernels agree in everything."));
+    EXPECT_LINE_NAMES(markdown_of({document_of(results)}), ran - 1, ran);
 }
 
 TEST(ladders, of_several_sizes_are_drawn_against_size) {
@@ -234,7 +232,7 @@ TEST(ladders, of_several_sizes_are_drawn_against_size) {
                              "ladder_transpose_4096x4096_f64.json"})
         documents.push_back(read_document(name, stored(name)));
     const page p = make_page(documents);
-    EXPECT_EQ(p.sections.front().title, "Against size: ladders of transpose f32");
+    EXPECT_NAMES(p.sections.front().title, "transpose", "f32");
     EXPECT_EQ(p.figures().front()->name, "ladder_transpose_f32_sizes");
     EXPECT_EQ(p.sections.size(), 4u);
 }
@@ -256,8 +254,8 @@ TEST(benches, show_worst_and_median) {
     EXPECT_EQ(t.rows[2][2].words, fmt::format("{:.2f} / {:.2f}", ratios[0], (ratios[3] + ratios[4]) / 2));
     EXPECT_TRUE(squares(b).has_value());
     const std::string page = html(make_page({d}));
-    EXPECT_TRUE(has(page, "On NVIDIA H200, cornerturn runs transposes at 0.990 of memcpy's speed"));
-    EXPECT_TRUE(has(page, "PyTorch 2.11.0+cu130: 2026-11-27."));
+    EXPECT_LINE_NAMES(page, "NVIDIA H200", "cornerturn", "0.990", "memcpy");
+    EXPECT_LINE_NAMES(page, "PyTorch", "2.11.0+cu130", "2026-11-27");
 }
 
 TEST(benches, of_products_have_a_slope_only_where_memcpy_was_measured) {
@@ -269,27 +267,26 @@ TEST(benches, of_products_have_a_slope_only_where_memcpy_was_measured) {
         if (with_copies) all.push_back(read_document("bench_transpose.json", of_copies));
         return markdown(make_page(all), [](auto&) { return "x.svg"; });
     };
-    const std::string same = ordered_json::parse(of_copies)["device"]["name"],
-                      slope = "GB/s that a copy reached (bench_transpose.json)";
-    EXPECT_TRUE(has(page_of(same, false), "It has no slope"));
+    const std::string same = ordered_json::parse(of_copies)["device"]["name"], slope = "(bench_transpose.json)";
+    EXPECT_FALSE(has(page_of(same, false), slope));
     EXPECT_TRUE(has(page_of(same, true), slope));
     EXPECT_FALSE(has(page_of("another", true), slope));
 }
 
 // ---- Side by side ---------------------------------------------------------------------------------------------------
 
-TEST(changes, count_beyond_the_spread_alone) {
+TEST(changes, count_only_beyond_the_spread) {
     const auto at = [](double p10, double median, double p90) { return lab::timing{median, p10, p90, 20}; };
     const lab::timing before = at(9, 10, 11);
     EXPECT_EQ(judge(before, before), judgement::within);
-    EXPECT_EQ(judge(before, at(11, 12, 13)), judgement::within);  // they meet
+    EXPECT_EQ(judge(before, at(11, 12, 13)), judgement::within);  // they touch
     EXPECT_EQ(judge(before, at(11.01, 12, 13)), judgement::slower);
     EXPECT_EQ(judge(before, at(7, 8, 9)), judgement::within);
     EXPECT_EQ(judge(before, at(7, 8, 8.99)), judgement::faster);
     EXPECT_EQ(judge(before, at(1, 10, 100)), judgement::within);
 }
 
-TEST(changes, are_marked_in_words) {
+TEST(changes, are_marked) {
     const auto ladder_of = [](double a, double b, double c, const char* device) {
         ordered_json all = {{"results", ordered_json::array()}};
         for (auto [id, us] : {std::pair("transpose/a", a), {"transpose/b", b}, {"transpose/c", c}}) {
@@ -306,29 +303,31 @@ TEST(changes, are_marked_in_words) {
     EXPECT_EQ(all[1].beyond(), judgement::within);
     EXPECT_EQ(all[2].beyond(), judgement::slower);
     const std::string text = markdown_of({before, after});
-    EXPECT_TRUE(has(text, "3 in both: 1 faster, 1 slower, 1 within the spread."));
-    EXPECT_FALSE(has(text, "only one of the two"));
-    EXPECT_TRUE(has(text, "The devices differ: before ran on GPU (driver 1, CUDA 13.0), after on Other GPU"));
-    EXPECT_TRUE(has(text, "**▲ faster**") && has(text, "**▼ slower**") && has(text, "-10.0 %") && has(text, "+10.0 %"));
+    EXPECT_LINE_NAMES(text, 3, 1, 1, 1);
+    EXPECT_TRUE(not_in_both(before, after).empty());
+    EXPECT_LINE_NAMES(text, "before", "GPU (driver 1, CUDA 13.0)", "after", "Other GPU (driver 1, CUDA 13.0)");
+    EXPECT_LINE_NAMES(text, "transpose/a", "▲", "-10.0 %");
+    EXPECT_LINE_NAMES(text, "transpose/c", "▼", "+10.0 %");
     EXPECT_EQ(malformed(html(make_page({before, after}))), "");
 }
 
-TEST(changes, tell_what_cannot_be_compared) {
+TEST(changes, name_results_of_only_one_file) {
     ordered_json wrong = rung_json("transpose/a", 1e-6, 1e-6, 1e-6);
     const ordered_json same = rung_json("transpose/b", 1e-6, 1e-6, 1e-6);
     const document before = document_of({{"results", {wrong, same}}}, "before.json");
     wrong["verified"] = false;
     const document after = document_of({{"results", {wrong, same}}}, "after.json");
-    EXPECT_TRUE(has(markdown_of({before, after}), "Timed in only one of the two: transpose/a."));
+    EXPECT_EQ(not_in_both(before, after), std::vector<std::string>{"transpose/a"});
+    EXPECT_TRUE(has(markdown_of({before, after}), ": transpose/a.\n"));
 }
 
 TEST(changes, of_a_bench_with_itself_are_none) {
     const document d = read_document("bench_transpose.json", stored("bench_transpose.json"));
     EXPECT_EQ(changes(d, d).size(), 145u);
-    EXPECT_TRUE(has(markdown_of({d, d}), "145 in both: 0 faster, 0 slower, 145 within the spread."));
+    EXPECT_LINE_NAMES(markdown_of({d, d}), 145, 0, 0, 145);
 }
 
-// ---- What others wrote ----------------------------------------------------------------------------------------------
+// ---- Hostile files --------------------------------------------------------------------------------------------------
 
 TEST(hostile, markup_is_text) {
     const std::string evil = "transpose/<script>alert(1)</script>`|\" onload='x' &\x01\xef\xbf\xbf";
@@ -346,21 +345,22 @@ TEST(hostile, markup_is_text) {
                   std::string::npos);
     }
     EXPECT_FALSE(has(markdown_of({d, d}), "<script"));
-    // Where a code span can hold it, nothing in it is markup; a page of Markdown shows it as it is.
+    // Markdown shows a code span unchanged.
     r["kernel"] = "transpose/<b>";
     EXPECT_TRUE(has(markdown_of({document_of({{"results", {r}}})}), "`transpose/<b>`"));
 }
 
-// What it says of a text that it must refuse.
+// The message of the error for this file.
 std::string refusal(const std::string& text) {
     try {
         read_document("the file.json", text);
     } catch (const error& refused) {
         EXPECT_EQ(dynamic_cast<const invalid_argument*>(&refused), nullptr)
-            << "a file at fault is a failure, no misuse";
+            << "a broken file is no mistake in the arguments";
         return refused.what();
     }
-    return "it was taken";
+    ADD_FAILURE() << "no error: " << text.substr(0, 2000);
+    return "";
 }
 
 std::string refusal_of(const char* pointer, const ordered_json& value) {
@@ -375,66 +375,70 @@ std::string refusal_of(const char* pointer, const ordered_json& value) {
 }
 
 TEST(hostile, files_are_refused_by_name_and_field) {
-    EXPECT_EQ(refusal(""), "the file.json is not whole: its JSON ends too early");
-    EXPECT_EQ(refusal("{\"results\": [x"), "the file.json is not JSON: it goes wrong at byte 14");
-    EXPECT_EQ(refusal("{\"results\": []}"), "the file.json: results is empty");
+    const char* const file = "the file.json";
+    EXPECT_NAMES(refusal(""), file);
+    EXPECT_NAMES(refusal("{\"results\": [x"), file, 14);
+    EXPECT_NAMES(refusal("{\"results\": []}"), file, "results");
     for (const char* none : {"{}", "[]", "1", "\"results\"", "{\"a\": 1}"})
-        EXPECT_TRUE(
-            has(refusal(none), "the file.json holds no results: it must be what ladder, profile or bench store"))
+        EXPECT_NAMES(refusal(none), file, "ladder", "profile", "bench", "\"results\"", "\"kernel\"", "\"bench\"")
             << none;
-    EXPECT_TRUE(has(refusal(std::string(100000, '[')), "nested more than 32 deep"));
-    EXPECT_TRUE(has(refusal(std::string("\xff\xfe{")), "is not JSON"));
-    EXPECT_TRUE(
-        has(refusal("{\"bench\": \"fft\", \"device\": {\"kind\": \"host\"}}"), "bench must be one of transpose, gemm"));
+    EXPECT_NAMES(refusal(std::string(100000, '[')), file, 32);
+    EXPECT_NAMES(refusal(std::string("\xff\xfe{")), file, 1);
+    EXPECT_NAMES(refusal("{\"bench\": \"fft\", \"device\": {\"kind\": \"host\"}}"), file, "bench", "transpose", "gemm");
     const ordered_json gone(ordered_json::value_t::discarded);
-    for (const auto& [at, value, said] : std::vector<std::tuple<const char*, ordered_json, std::string>>{
-             {"/results/0/kernel", 5, "results[0].kernel is number: it must be a string"},
-             {"/results/0/kernel", "", "results[0].kernel is empty"},
-             {"/results/0/rows", -1, "results[0].rows is -1"},
-             {"/results/0/rows", 1.5, "results[0].rows is 1.5: it must be a whole number"},
-             {"/results/0/dtype", "f31", "results[0].dtype is not an element type"},
-             {"/results/0/device", gone, "results[0] has no \"device\""},
-             {"/results/0/device/kind", "abacus", "results[0].device.kind is not known"},
-             {"/results/0/status", "flew", "results[0].status must be"},
-             {"/results/0/verified", 1, "results[0].verified must be"},
-             {"/results/0/verified", gone, "results[0] has no \"verified\""},
-             {"/results/0/time/median_s", "fast", "results[0].time.median_s is string: it must be a number"},
-             {"/results/0/time/median_s", 0, "results[0].time.median_s is 0"},
-             {"/results/0/time/median_s", -1e-6, "results[0].time.median_s is -1e-06"},
-             {"/results/0/time/median_s", nullptr, "results[0].time.median_s is null"},
-             {"/results/0/time/p90_s", 0.5e-6, "results[0].time is not a time"},
-             {"/results/0/time/p90_s", 1e9, "results[0].time is not a time"},
-             {"/results/0/ratio", 1e300, "results[0].ratio is 1e+300"},
-             {"/results/0/yardstick", ordered_json::array(), "results[0].yardstick is array: it must be an object"},
-             {"/results", {{"a", 1}}, "results is object: it must be an array"}}) {
+    // The path of the field, and its value or type.
+    for (const auto& [at, value, field, found] :
+         std::vector<std::tuple<const char*, ordered_json, const char*, const char*>>{
+             {"/results/0/kernel", 5, "results[0].kernel", "number"},
+             {"/results/0/kernel", "", "results[0].kernel", ""},
+             {"/results/0/rows", -1, "results[0].rows", "-1"},
+             {"/results/0/rows", 1.5, "results[0].rows", "1.5"},
+             {"/results/0/dtype", "f31", "results[0].dtype", ""},
+             {"/results/0/device", gone, "results[0]", "\"device\""},
+             {"/results/0/device/kind", "abacus", "results[0].device.kind", "emulator"},
+             {"/results/0/status", "flew", "results[0].status", "\"skipped\""},
+             {"/results/0/verified", 1, "results[0].verified", "\"sampled\""},
+             {"/results/0/verified", gone, "results[0]", "\"verified\""},
+             {"/results/0/time/median_s", "fast", "results[0].time.median_s", "string"},
+             {"/results/0/time/median_s", 0, "results[0].time.median_s", "0"},
+             {"/results/0/time/median_s", -1e-6, "results[0].time.median_s", "-1e-06"},
+             {"/results/0/time/median_s", nullptr, "results[0].time.median_s", "null"},
+             {"/results/0/time/p90_s", 0.5e-6, "results[0].time", "p90_s"},
+             {"/results/0/time/p90_s", 1e9, "results[0].time", "p90_s"},
+             {"/results/0/ratio", 1e300, "results[0].ratio", "1e+300"},
+             {"/results/0/yardstick", ordered_json::array(), "results[0].yardstick", "array"},
+             {"/results", {{"a", 1}}, "results", "object"}}) {
         const std::string refused = refusal_of(at, value);
-        EXPECT_TRUE(refused.starts_with("the file.json: ") && has(refused, said)) << at << ": " << refused;
+        EXPECT_NAMES(refused, file, field) << at;
+        if (*found != 0) {
+            EXPECT_NAMES(refused, field, found) << at;
+        }
     }
-    // Another operation's kernel in a ladder, though it has all its sizes.
+    // A kernel of another operation in a ladder, although it has the ladder's sizes.
     ordered_json product = rung_json("gemm/tiled", 1e-6, 1e-6, 1e-6);
     for (const char* size : {"m", "n", "k"}) product[size] = 4;
     const ordered_json transposed = rung_json("transpose/swizzled@64x64", 1e-6, 1e-6, 1e-6);
-    EXPECT_TRUE(has(refusal(ordered_json{{"results", {product, transposed}}}.dump()),
-                    "results[0].kernel is not a kernel of transpose, as the last one is"));
-    // Numbers that no double holds.
-    EXPECT_TRUE(has(refusal("{\"results\": [1e999]}"), "the file.json is not JSON that can be read"));
+    EXPECT_NAMES(refusal(ordered_json{{"results", {product, transposed}}}.dump()), file, "results[0].kernel",
+                 "transpose");
+    // A number that is too large for a double.
+    EXPECT_NAMES(refusal("{\"results\": [1e999]}"), file);
 }
 
-// Either it is taken, and then makes a page, or it is refused by name.
-void try_it(const std::string& text, const std::string& told) {
+// The file must make a page, or the error must name it.
+void try_it(const std::string& text, const std::string& what) {
     try {
         const page p = make_page({read_document("the file.json", text)});
-        ASSERT_EQ(malformed(html(p)), "") << told;
+        ASSERT_EQ(malformed(html(p)), "") << what;
         ASSERT_FALSE(markdown(p, [](auto&) { return "x.svg"; }).empty());
         for (const figure* f : p.figures()) {
             for (const char* absurd : {"nan", "inf"})
                 ASSERT_FALSE(has(f->art.in_page(), std::string("=\"") + absurd) ||
                              has(f->art.in_page(), std::string("=\"-") + absurd))
-                    << told;
+                    << what;
         }
     } catch (const error& refused) {
-        ASSERT_TRUE(std::string(refused.what()).starts_with("the file.json")) << told << ": " << refused.what();
-        ASSERT_EQ(std::string(refused.what()).find('\n'), std::string::npos) << told;
+        ASSERT_TRUE(std::string(refused.what()).starts_with("the file.json")) << what << ": " << refused.what();
+        ASSERT_EQ(std::string(refused.what()).find('\n'), std::string::npos) << what;
     }
 }
 
@@ -446,12 +450,12 @@ TEST(hostile, truncated_files_are_refused) {
         const std::string whole = stored(name);
         for (std::size_t length = 0; length + 2 < whole.size(); length += 1 + whole.size() / 300) {
             const std::string refused = refusal(whole.substr(0, length));
-            ASSERT_TRUE(refused.starts_with("the file.json is not ")) << name << ", " << length << ": " << refused;
+            ASSERT_TRUE(refused.starts_with("the file.json")) << name << ", " << length << ": " << refused;
         }
     }
 }
 
-// Some value, anywhere in the document.
+// A random value of the document.
 ordered_json& any_of(ordered_json& top, std::mt19937& random) {
     ordered_json* at = &top;
     while (at->is_structured() && !at->empty() && (at == &top || random() % 8 != 0)) {
@@ -462,7 +466,7 @@ ordered_json& any_of(ordered_json& top, std::mt19937& random) {
     return *at;
 }
 
-TEST(hostile, mutated_files_are_taken_or_refused) {
+TEST(hostile, mutated_files_make_a_page_or_an_error) {
     const unsigned seed = std::random_device{}();
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
@@ -525,11 +529,11 @@ TEST(hostile, emulated_benches_and_mixed_yardsticks_are_refused) {
     EXPECT_THROW(document_of(ladder), error);
 }
 
-TEST(hostile, nothing_to_do_is_no_division) {
+TEST(hostile, empty_matrices_cause_no_division_by_0) {
     ordered_json r = rung_json("transpose/a", 1e-6, 1e-6, 1e-6);
     r["rows"] = 0;
     try_it(ordered_json({{"results", {r}}}).dump(), "no rows");
-    EXPECT_THROW(document_of({{"results", {r}}}), error) << "a time of nothing";
+    EXPECT_THROW(document_of({{"results", {r}}}), error) << "an empty matrix with a time";
     for (const char* timed : {"time", "yardstick", "ratio", "bandwidth_gbps"}) r.erase(timed);
     EXPECT_NO_THROW(make_page(
         {document_of({{"results", {r}}}), document_of({{"results", {rung_json("transpose/a", 1e-6, 1e-6, 1e-6)}}})}));

@@ -1,9 +1,10 @@
-// Which code runs on the device, as the rewriter tells it: launches and assembly mean another thing there.
+// The rewriter finds the code that runs on the device: there, it rewrites launches and assembly differently.
 #include <fstream>
 #include <string>
 
 #include "emulate/process.hpp"
 #include "emulate/rewrite.hpp"
+#include "message.hpp"
 #include "rewritten.hpp"
 
 using namespace cornerturn::emulate;
@@ -28,8 +29,8 @@ TEST(launches, in_kernels_keep_their_arguments) {
     EXPECT_EQ(host.find("ct_launched_by_kernel"), host.npos) << host;
 }
 
-// Each function launches one kernel, and a host's function behind it another.
-TEST(launches, are_by_kernels_in_every_function_of_the_device) {
+// Launches in each of these functions are launches by kernels. The launch in the host function after it is not.
+TEST(launches, in_every_function_of_the_device_are_by_kernels) {
     for (const std::string function : {
              "__device__ void f(int x) { LAUNCH }",
              "__host__ __device__ void f(int x) noexcept(sizeof(int{1}) > 2) { LAUNCH }",
@@ -66,10 +67,10 @@ TEST(launches, are_by_kernels_in_every_function_of_the_device) {
 
 // ---- Warnings ----
 
-// Whether g++ warns of nothing in the host's pass, as nvcc's host compiler.
+// Whether g++ prints no warnings for the host pass, like nvcc's host compiler.
 bool is_quiet(const std::string& text) {
     const folder in;
-    std::ofstream(in.file("text.ii")) << kEmulatorInShort + rewrite(text, pass::host).text;
+    std::ofstream(in.file("text.ii")) << kTinyEmulator + rewrite(text, pass::host).text;
     std::string errors;
     const int status = run_program({"g++", "-std=gnu++20", "-Wall", "-Wextra", "-Werror", "-Wno-attributes",
                                     "-fpreprocessed", "-c", in.file("text.ii"), "-o", in.file("text.o")},
@@ -77,7 +78,7 @@ bool is_quiet(const std::string& text) {
     return status == 0;
 }
 
-TEST(warnings, of_the_host_are_of_no_device_code) {
+TEST(warnings, of_the_host_pass_leave_out_device_code) {
     const std::string begin = "# 1 \"a.cu\"\n";
     EXPECT_TRUE(is_quiet(begin + "static __device__ int unused() { return 1; }\nint main() {}\n"));
     EXPECT_TRUE(is_quiet(begin + "__device__ int f() { int unused; auto g = [] { int x; return 1; }; return g(); }\n"));
@@ -88,15 +89,14 @@ TEST(warnings, of_the_host_are_of_no_device_code) {
     EXPECT_FALSE(is_quiet(begin + "static int unused() { return 1; }\n"));
 }
 
-TEST(warnings, and_errors_keep_their_places) {
+TEST(warnings, and_errors_keep_their_lines_and_columns) {
     const folder in;
     const std::string text =
         "# 5 \"a.cu\"\n__device__ int f() { return wrong1; }  int g() { return wrong2; }\nint x = wrong3;\n";
     std::ofstream(in.file("text.ii")) << rewrite(text, pass::host).text;
     std::string errors;
     run_program({"g++", "-fsyntax-only", "-fpreprocessed", in.file("text.ii")}, &errors);
-    for (const char* const place : {"a.cu:5:29: error: ", "a.cu:5:57: error: ", "a.cu:6:9: error: "})
-        EXPECT_NE(errors.find(place), std::string::npos) << errors;
+    EXPECT_NAMES(errors, "a.cu:5:29:", "wrong1", "a.cu:5:57:", "wrong2", "a.cu:6:9:", "wrong3");
 }
 
 // ---- Assembly ----
@@ -104,7 +104,7 @@ TEST(warnings, and_errors_keep_their_places) {
 TEST(assembly, of_the_device_is_ptx) {
     const auto body = [](const std::string& statement) {
         std::string all = on_device("__global__ void f(){" + statement + ";}");
-        const std::size_t begin = all.find("=0;") + 3;  // behind the mark
+        const std::size_t begin = all.find("=0;") + 3;  // after the mark
         return all.substr(begin, all.size() - begin - 2);
     };
     EXPECT_EQ(body("asm(\"mov.u32 %0, %laneid;\" : \"=r\"(x))"), "(x)=::ct_lane()");
@@ -125,7 +125,7 @@ TEST(assembly, of_the_device_is_ptx) {
     EXPECT_EQ(body("asm(R\"({\n trap;\n})\")"), unsupported(R"(R\"({\n trap;\n})\")"));
 }
 
-TEST(assembly, without_a_template_is_for_the_compiler) {
+TEST(assembly, without_a_template_is_a_compiler_barrier) {
     const auto body = [](const std::string& statement) { return on_device("__device__ void f(){" + statement + "}"); };
     EXPECT_NE(body("asm volatile(\"\" ::: \"memory\");").find("{__asm__ volatile(\"\":::\"memory\");}"),
               std::string::npos);
@@ -133,7 +133,7 @@ TEST(assembly, without_a_template_is_for_the_compiler) {
     EXPECT_NE(body("asm(\"\" \"trap;\");").find("ct_unsupported"), std::string::npos);
 }
 
-TEST(assembly, of_host_code_is_the_hosts) {
+TEST(assembly, in_host_code_stays) {
     const std::string text = R"cu(
 asm(".text\n.globl two\ntwo: movl $2, %eax\nret");
 extern "C" int two();
@@ -162,14 +162,14 @@ int main() {
 }
 )cu";
     EXPECT_EQ(printed(text, pass::host), "2\n3\n4\n");
-    // What defines a symbol is not there twice.
+    // The device pass must not define `two` again.
     const std::string device = rewrite(text, pass::device).text;
     EXPECT_EQ(device.find("globl"), std::string::npos);
     EXPECT_NE(device.find("movl $3"), std::string::npos);
     EXPECT_EQ(device.find("asm(\"movl $4"), std::string::npos);
 }
 
-TEST(assembly, of_the_hosts_assembly_are_left_alone) {
+TEST(assembly, names_of_symbols_and_system_headers_stay) {
     for (const std::string text : {"int f(int)asm(\"symbol\");", "register int r asm(\"rax\");", "int x asm(\"y\")=3;",
                                    "# 1 \"/usr/include/x.h\" 1 3\nvoid f(){asm(\"nop\");}"})
         EXPECT_EQ(on_host(text), normalised(text));

@@ -1,11 +1,12 @@
-// `cornerturn cc` makes C++ of CUDA C++ by rewriting tokens: each thing that CUDA adds to the language, in the pass for
-// the host and in the device's. Where it is cheap, g++ compiles what comes out and the program runs.
+// The rewriter turns CUDA C++ into C++. Tests of each construct that CUDA adds to the language, in both passes. Where
+// it is cheap, g++ compiles the result and the program runs.
 #include "emulate/rewrite.hpp"
 
 #include <algorithm>
 #include <set>
 
 #include "cornerturn/error.hpp"
+#include "message.hpp"
 #include "rewritten.hpp"
 
 using namespace cornerturn;
@@ -14,7 +15,7 @@ using namespace cornerturn::tests;
 
 namespace {
 
-using names = std::set<std::string>;
+using name_set = std::set<std::string>;
 
 std::string refusal(const std::string& text) {
     try {
@@ -92,7 +93,7 @@ int main() {
 last: plain<<<1, 1>>>(17);
     plain<<<2, 1>>>([&] { plain<<<1, 1>>>(18); return 19; }());
 })cu",
-                  // The outer one is configured before its arguments are known.
+                  // The outer launch pushes its configuration before its arguments are evaluated.
                   numbered(1, 17) + "2,1 1,1 0: " + numbered(18, 18) + "19\n");
 }
 
@@ -151,7 +152,7 @@ TEST(launches, configurations) {
         "8,1 8,1 0: ");
 }
 
-TEST(launches, are_told_from_shifts_and_text) {
+TEST(launches, differ_from_shifts_and_literals) {
     const std::string text = R"cu(
 struct stream {};
 template <class T> stream& operator<<(stream& s, T x) { show(int(x)); return s; }
@@ -175,8 +176,9 @@ int main() {
 
 TEST(launches, refused) {
     const std::string begin = "# 7 \"a.cu\"\nvoid f() {\n";
-    EXPECT_EQ(refusal(begin + "k<<<1, 1>>>;\n}"), "a.cu:8: the launch <<<...>>> has no argument list in brackets");
-    EXPECT_EQ(refusal("<int><<<1, 1>>>(2)"), ":1: the launch <<<...>>> does not follow a kernel's name");
+    EXPECT_NAMES(refusal(begin + "k<<<1, 1>>>;\n}"), "a.cu:8:", "<<<...>>>", "(...)");
+    EXPECT_NAMES(refusal("<int><<<1, 1>>>(2)"), ":1:", "<<<...>>>");
+    EXPECT_NAMES(refusal("# 2 \"a.cu\"\n__cluster_dims__(2, 1, 1) void k();"), "a.cu:2:", "__cluster_dims__");
 }
 
 // ---- Kernels ----
@@ -223,14 +225,14 @@ int main() {
         for (std::size_t at = where.find(what); at != where.npos; at = where.find(what, at + 1)) ++n;
         return n;
     };
-    // The host's have no body, and one mark is in each of the device's. Instantiations and declarations have none.
+    // On the host, a kernel's body is replaced by a jump. On the device, each body has one mark.
     EXPECT_EQ(count(on_host(text), "show("), 0);
     EXPECT_EQ(count(on_device(text), "show("), count(on_host(text), "jmp cornerturn_launch_from_host"));
     EXPECT_EQ(count(on_device(text), "show("), count(on_device(text), kKernelMark));
     EXPECT_EQ(count(on_host(text), kKernelMark), 0);
 }
 
-TEST(kernels, keep_the_lines_of_what_follows) {
+TEST(kernels, keep_the_line_numbers_after_them) {
     const std::string text =
         "# 1 \"a.cu\"\n__global__ void k(int x) {\n    x +=\n# 1 \"b.h\" 1\n1;\n# 4 \"a.cu\" 2\n#pragma unroll\n"
         "    const char* t = R\"(\n\n)\";\n}\nint after;\n";
@@ -246,9 +248,8 @@ TEST(kernels, keep_the_lines_of_what_follows) {
 }
 
 TEST(kernels, refused) {
-    EXPECT_EQ(refusal("# 3 \"a.cu\"\n__global__ int x;"), "a.cu:3: __global__ is not followed by a function");
-    EXPECT_EQ(refusal("# 3 \"a.cu\"\n\n__global__ void (*f)(int);"),
-              "a.cu:4: __global__ is not followed by a function");
+    EXPECT_NAMES(refusal("# 3 \"a.cu\"\n__global__ int x;"), "a.cu:3:", "__global__");
+    EXPECT_NAMES(refusal("# 3 \"a.cu\"\n\n__global__ void (*f)(int);"), "a.cu:4:", "__global__");
 }
 
 // ---- Variables ----
@@ -256,7 +257,7 @@ TEST(kernels, refused) {
 TEST(variables, are_collected) {
     struct {
         std::string text;
-        names device, constant, managed;
+        name_set device, constant, managed;
     } const all[] = {
         {"__device__ int d0;", {"d0"}, {}, {}},
         {"__device__ int d1 = 3, d2[2] = {1, 2}, *d3 = nullptr;", {"d1", "d2", "d3"}, {}, {}},
@@ -305,7 +306,7 @@ TEST(variables, are_collected) {
     expect_compiles(together);
 }
 
-TEST(variables, of_managed_memory_are_the_hosts) {
+TEST(variables, managed_are_defined_by_the_host) {
     const std::string text =
         "static __managed__ int a = 1, b[2] = {1, 2}, (*c)(int) = nullptr; extern __managed__ int d;";
     EXPECT_EQ(on_host(text), "int a=1,b[2]={1,2},(*c)(int)=nullptr;extern int d;");
@@ -314,7 +315,7 @@ TEST(variables, of_managed_memory_are_the_hosts) {
               "extern struct t{static int a;int b;}c;");
 }
 
-TEST(functions, of_the_device_are_no_variables) {
+TEST(functions, of_the_device_are_not_collected_as_variables) {
     const std::string text = R"cu(
 template <int N> struct sized {};
 __device__ int plain(int x = 3);
@@ -343,7 +344,7 @@ static_assert(alignof(holder<int>) == 16, "");
 )cu";
     for (const pass which : {pass::host, pass::device}) {
         const rewritten found = rewrite_in_place(text, which);
-        EXPECT_EQ(found.device_variables, names{});
+        EXPECT_EQ(found.device_variables, name_set{});
         EXPECT_EQ(found.text.find("__device__"), std::string::npos);
     }
     expect_compiles(text);
@@ -423,9 +424,9 @@ int main() {
     expect_compiles(text);
 }
 
-// ---- Words for g++ ----
+// ---- Attributes ----
 
-TEST(words, of_attributes) {
+TEST(attributes, become_those_of_gcc) {
     const std::string inside = "__attribute__((__noinline__,__noinline__))int f();[[__gnu__::__noinline__]]int g();";
     EXPECT_EQ(on_host(inside), inside);
     EXPECT_EQ(on_host("__noinline__ int f();"), "__attribute__((__noinline__))int f();");

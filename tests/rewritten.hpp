@@ -1,4 +1,4 @@
-// Pieces of CUDA C++ for tests of the rewriter, and programs made of what it says of them.
+// Helpers for tests of the rewriter: normalise, compile and run the C++ that it writes.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 
 namespace cornerturn::tests {
 
-// Lines of `text` that begin with a number sign, and empty ones for all others.
+// The lines of `text` that begin with #; all others become empty lines.
 inline std::string markers(const std::string& text) {
     std::string all;
     for (std::size_t at = 0; at < text.size();) {
@@ -30,14 +30,14 @@ inline std::string markers(const std::string& text) {
     return all;
 }
 
-// The compiler's messages and the report name lines of the user's file, so no line may move.
+// Messages of the compiler and the report name lines of the user's file, so the rewriter must not move any line.
 inline emulate::rewritten rewrite_in_place(const std::string& text, emulate::pass wanted) {
     emulate::rewritten all = emulate::rewrite(text, wanted);
     EXPECT_EQ(markers(all.text), markers(text)) << all.text;
     return all;
 }
 
-// Spaces only where they part two words.
+// Keeps white space only between two identifiers or numbers, as one space.
 inline std::string normalised(const std::string& text) {
     const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
     std::string all;
@@ -61,10 +61,10 @@ inline std::string on_device(const std::string& text) {
     return normalised(rewrite_in_place(text, emulate::pass::device).text);
 }
 
-// What the emulator's header and its library have for a program, in a few lines. A kernel of the pass for the host
-// jumps to cornerturn_launch_from_host with its arguments where they were; in the device's pass it is a function. All
-// kernels of these tests show their one argument, so both passes print the same.
-inline constexpr const char* kEmulatorInShort = R"cu(
+// A short replacement of the emulator's header and library. In the host pass, a kernel jumps to
+// cornerturn_launch_from_host with its arguments unchanged; in the device pass it is a function. Each kernel of these
+// tests shows its one argument, so programs of both passes print the same.
+inline constexpr const char* kTinyEmulator = R"cu(
     extern "C" int printf(const char*, ...);
     extern "C" void show(int x) { printf("%d\n", x); }
     struct dim3 {
@@ -81,12 +81,12 @@ inline constexpr const char* kEmulatorInShort = R"cu(
     extern __thread unsigned char ct_dynamic_shared[] __asm__("cornerturn_dynamic_shared");
 )cu";
 
-// A folder that is gone at the end.
+// A new empty folder. The destructor deletes it.
 class folder {
 public:
     folder() {
         std::string name = (std::filesystem::temp_directory_path() / "rewritten-XXXXXX").string();
-        if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder can be made");
+        if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot create a folder");
         path_ = name;
     }
     ~folder() {
@@ -103,26 +103,26 @@ private:
 
 inline bool compiles(const folder& in, const std::string& text, const std::vector<std::string>& options) {
     std::ofstream(in.file("text.ii")) << text;
-    std::vector<std::string> words{"g++", "-std=gnu++20", "-w", "-fpreprocessed", in.file("text.ii")};
-    words.insert(words.end(), options.begin(), options.end());
+    std::vector<std::string> command{"g++", "-std=gnu++20", "-w", "-fpreprocessed", in.file("text.ii")};
+    command.insert(command.end(), options.begin(), options.end());
     std::string errors;
-    if (emulate::run_program(words, &errors) == 0) return true;
+    if (emulate::run_program(command, &errors) == 0) return true;
     ADD_FAILURE() << errors << text;
     return false;
 }
 
-// Whether g++ takes what both passes make of the text.
+// g++ must compile the rewritten text of both passes.
 inline void expect_compiles(const std::string& text) {
     const folder in;
     for (const emulate::pass one : {emulate::pass::host, emulate::pass::device})
-        compiles(in, kEmulatorInShort + rewrite_in_place(text, one).text, {"-fsyntax-only"});
+        compiles(in, kTinyEmulator + rewrite_in_place(text, one).text, {"-fsyntax-only"});
 }
 
-// What the program prints.
+// The output of the program.
 inline std::string printed(const std::string& text, emulate::pass wanted) {
     const folder in;
     std::string output;
-    if (!compiles(in, kEmulatorInShort + rewrite_in_place(text, wanted).text, {"-o", in.file("program")})) return "";
+    if (!compiles(in, kTinyEmulator + rewrite_in_place(text, wanted).text, {"-o", in.file("program")})) return "";
     EXPECT_EQ(emulate::run_program_for(output, {in.file("program")}), 0);
     return output;
 }

@@ -1,4 +1,4 @@
-"""Which part of the source tree may include which: each room of the house, and what its row allows."""
+"""Which folder of the source tree may include which. A room is a folder that has a rule in the table below."""
 
 import os
 import re
@@ -13,49 +13,46 @@ SUFFIXES = {".hpp", ".h", ".cuh", ".inl", ".cpp", ".c", ".cu"}
 
 PUBLIC, PUBLIC_CUDA = "include/cornerturn", "include/cornerturn/cuda"
 
-# The house. Room: (what it may include beside itself, the rule in words). The longest name that a path begins with is its
-# room; a folder of src/ops is a room of its own, with the row of src/ops. Whoever may
-# include core may include the public API, on which core stands. tests/, bench/, docs/ and scripts/ may include
-# everything.
+# Room: (what it may include beside itself, the rule as a sentence). A file belongs to the room with the longest name that
+# its path begins with. Each folder of src/ops is a separate room with the rule of src/ops. A room that may include core may
+# include the public API too, because core includes it. tests/, bench/, docs/ and scripts/ may include everything.
 REGISTRY = ["src/device/registry.hpp", "src/device/operation.hpp", "src/device/explanation.hpp"]
 ROOMS = {
     PUBLIC: ([], "the public API includes the standard library only; CUDA types only in cornerturn/cuda/"),
-    PUBLIC_CUDA: ([PUBLIC], "the public API includes the standard library, and here CUDA's types"),
+    PUBLIC_CUDA: ([PUBLIC], "the public API includes the standard library, and in this folder CUDA's types"),
     "src/core": ([PUBLIC], "core may include the public API"),
     "src/device": ([PUBLIC, "src/core", "src/emulator"], "device may include public, core and emulator"),
-    "src/ops/copy": ([PUBLIC, "src/device", "src/core"], "what operations that move elements share may include device and core"),
+    "src/ops/copy": ([PUBLIC, "src/device", "src/core"], "ops/copy may include device and core"),
     "src/ops": ([PUBLIC, "src/ops/copy", "src/host", "src/device", "src/core"],
                 "an operation may include ops/copy, host, device and core, never another operation"),
     "src/emulator": ([PUBLIC, "src/core"], "emulator may include core"),
-    # Programs of others in the emulator: the compiler, what such programs link, and the headers that they include,
-    # which stand for CUDA's.
+    # Users' CUDA programs in the emulator: the compiler, the runtime that such programs link, and the headers that replace
+    # CUDA's.
     "src/emulate": ([PUBLIC, "src/emulator", "src/core"], "emulate may include emulator and core"),
     "src/emulate/runtime": ([PUBLIC, "src/emulate/cuda", "src/emulator", "src/core"],
-                            "what foreign programs link may include their headers, emulator and core"),
-    "src/emulate/cuda": ([PUBLIC], "the headers of foreign programs include one another, and the emulator's public ones"),
+                            "the runtime may include the headers that replace CUDA's, emulator and core"),
+    "src/emulate/cuda": ([PUBLIC], "the headers that replace CUDA's may include one another and the emulator's public headers"),
     "src/host": ([PUBLIC, "src/core"], "host may include core"),
-    # A peer does an operation's work.
+    # Peers: other libraries that do the work of an operation.
     "src/baseline": ([PUBLIC, "src/ops", "src/ops/copy", "src/host", "src/device", "src/core"],
-                     "baseline may include the operations whose work its peers do, host, device and core"),
+                     "baseline may include operations, host, device and core"),
     "src/files": ([PUBLIC, "src/host", "src/device", "src/core"], "files may include host, device and core"),
-    "src/lab": ([PUBLIC, "src/core", "src/emulator", *REGISTRY], "lab may include emulator, core, and of device the registry"),
-    # What the lab and files hand out is of core's types.
+    "src/lab": ([PUBLIC, "src/core", "src/emulator", *REGISTRY], "lab may include emulator, core and the registry of device"),
     "src/report": ([PUBLIC, "src/lab", "src/files", "src/emulator", "src/core", *REGISTRY],
-                   "report may include lab, files, emulator, core, the public API, and of device the registry"),
+                   "report may include lab, files, emulator, core, the public API and the registry of device"),
     "src/cli": ([PUBLIC, "src/report", "src/lab", "src/files", "src/emulate", "src/emulator", "src/core", *REGISTRY],
-                "cli may include report, lab, files, emulate, emulator, core, the public API, and of device the registry"),
+                "cli may include report, lab, files, emulate, emulator, core, the public API and the registry of device"),
     "python": ([PUBLIC], "python may include the public API only"),
 }
 
-# What the table does not grant and is wanted all the same: (room, what it includes), with the reason. One that is no
-# longer used must go.
-GRANTED = {
-    ("src/lab", "src/device/cuda_check.hpp"): "the lab's CUDA half times kernels with events",
-    ("src/lab", "src/device/cuda_memory.hpp"): "in memory of its own",
-    ("src/ops/gemm", "src/ops/transpose/operation.hpp"): "rungs that multiply transpose A first",
+# Exceptions from the table: (room, what it includes), with the reason. The test fails if one is no longer used.
+EXCEPTIONS = {
+    ("src/lab", "src/device/cuda_check.hpp"): "the lab times kernels with CUDA events",
+    ("src/lab", "src/device/cuda_memory.hpp"): "the lab allocates device memory for that",
+    ("src/ops/gemm", "src/ops/transpose/operation.hpp"): "rungs of products transpose A first",
     ("src/ops/gemm", "src/ops/transpose/kernels/dispatch.hpp"): "products transpose A with the library's transpose",
     ("src/ops/permute", "src/ops/transpose/kernels/dispatch.hpp"): "a permutation of two axes is a transpose",
-    ("src/ops/permute", "src/ops/transpose/kernels/policy.hpp"): "and chosen as one",
+    ("src/ops/permute", "src/ops/transpose/kernels/policy.hpp"): "its kernel is chosen as for a transpose",
 }
 
 STANDARD = set("""
@@ -76,7 +73,7 @@ def without_comments(text):
 
 
 def room_of(path):
-    """The room that a path from the top of the tree lies in, or None."""
+    """The room of a path from the top of the tree, or None."""
     inside = [room for room in ROOMS if path == room or path.startswith(room + "/")]
     room = max(inside, key=len, default=None)
     if room == "src/ops":
@@ -94,15 +91,15 @@ def includes_of(file):
             yield number, match[1], match[2], match[3]
 
 
-def broken_rules(top, granted):
-    """Sentences, one for each include that no row allows. What was granted and used is added to `granted`."""
+def broken_rules(top, used):
+    """A sentence for each include that no rule allows. Adds the exceptions that occur to `used`."""
     broken = []
     files = sorted(file for folder in ("include", "src", "python") for file in (top / folder).rglob("*") if file.suffix in SUFFIXES)
     for file in files:
         path = file.relative_to(top).as_posix()
         room = room_of(path)
         if room is None:
-            broken.append(f"{path}: lies in no room of the house")
+            broken.append(f"{path}: no rule for this folder; add one to ROOMS")
             continue
         allowed, rule = ROOMS[room if room in ROOMS else "src/ops"]
         for line, system, quoted, other in includes_of(file):
@@ -117,10 +114,10 @@ def broken_rules(top, granted):
                 roots.append(Path(path).parent.as_posix())
             found = [f"{root}/{name}" for root in roots if (top / root / name).is_file()]
             if other:
-                complain("it must be written out, in <> or quotes")
+                complain("write the name of the file, in <> or quotes")
             elif not found:
                 if quoted:
-                    complain("no such file in src/ or include/ (quotes are for the project's own, by their whole path)")
+                    complain("no such file in src/ or include/; in quotes, write the whole path of a file of the project")
                 elif room == PUBLIC and name not in STANDARD:
                     complain("it is not in the standard library")
                 elif room == PUBLIC_CUDA and name not in STANDARD | CUDA_TYPES:
@@ -134,22 +131,22 @@ def broken_rules(top, granted):
                 of_ops = home not in ROOMS and "src/ops" in allowed
                 if not is_rung(target) and (home in allowed or of_ops or target in allowed or (public and PUBLIC in allowed)):
                     continue
-                if (room, target) in GRANTED:
-                    granted.add((room, target))
+                if (room, target) in EXCEPTIONS:
+                    used.add((room, target))
                     continue
-                complain("a rung stands alone" if is_rung(target) else f"it belongs to {home}")
+                complain("no file may include a rung" if is_rung(target) else f"it belongs to {home}")
     return broken
 
 
 class Rooms(unittest.TestCase):
     def test_every_include_is_allowed(self):
-        granted = set()
-        broken = broken_rules(SOURCE_DIR, granted)
+        used = set()
+        broken = broken_rules(SOURCE_DIR, used)
         self.assertEqual(broken, [], "\n" + "\n".join(broken))
-        self.assertEqual(set(GRANTED) - granted, set(), "granted, but no longer used")
+        self.assertEqual(set(EXCEPTIONS) - used, set(), "exceptions that are no longer used")
 
     def test_the_lab_the_reports_and_the_program_name_no_operation(self):
-        """Neither a kernel nor an operation, nor what one of them does."""
+        """They name no kernel, no operation, and nothing that only one operation does."""
         ids = set()
         for folder in ("src/ops", "src/baseline"):
             for file in (SOURCE_DIR / folder).rglob("*.c*"):
@@ -158,25 +155,25 @@ class Rooms(unittest.TestCase):
         names = {folder.name for folder in (SOURCE_DIR / "src/ops").iterdir()} - {"copy"}
         self.assertGreaterEqual(names, {"transpose", "gemm"})
         named = [rf"\b{re.escape(id)}\b" for id in ids] + [rf"{name}" for name in names] + [r"transpos", r"\bproducts?\b", r"multipl", r"(?i:cublas)", r"\bgeam\b", r"(?<!::)\bmemcpy\b"]
-        # Commands that are about transposing itself, and their names.
-        about_it = {"src/cli/transpose.cpp", "src/cli/show.cpp", "src/cli/program.cpp", "src/cli/command.hpp"}
+        # Commands about transposes, and the list of their names.
+        about_transposes = {"src/cli/transpose.cpp", "src/cli/show.cpp", "src/cli/program.cpp", "src/cli/command.hpp"}
         for room in ("src/lab", "src/report", "src/cli"):
             for file in sorted((SOURCE_DIR / room).rglob("*")):
                 path = file.relative_to(SOURCE_DIR).as_posix()
-                if file.suffix in SUFFIXES and path not in about_it:
+                if file.suffix in SUFFIXES and path not in about_transposes:
                     text = without_comments(file.read_text(encoding="utf-8"))
-                    # How reports write the names of peers.
+                    # The names of peers as reports show them.
                     if path == "src/report/charts.cpp":
                         for name in ('"geam", "cuBLAS geam"', '"permute_hptt", "HPTT"'):
                             text = text.replace("{" + name + "}", "")
-                    # --help shows commands that can be typed.
+                    # --help shows example commands.
                     text = re.sub(r"\.examples = \{[^}]*\}", "", text)
                     found = sorted({match[0] for pattern in named for match in re.finditer(pattern, text)})
-                    self.assertEqual(found, [], f"{path}; the rule: the operation says what it is, and nobody asks which it is")
+                    self.assertEqual(found, [], f"{path}; the rule: lab, report and cli use all operations through the registry, and name none")
 
 
 class TheCheckItself(unittest.TestCase):
-    """A tree with one wrong include of each kind, and all of the right ones."""
+    """The check finds every wrong include in a small tree, and accepts every right one."""
 
     WRONG = {
         "include/cornerturn/a.hpp": ["<fmt/format.h>", "<cuda_runtime.h>", '"core/core.hpp"', '"cornerturn/cuda/c.hpp"'],
@@ -214,7 +211,7 @@ class TheCheckItself(unittest.TestCase):
         "python/src/b.cpp": ['"b.hpp"'],
     }
 
-    def test_it_finds_each(self):
+    def test_it_finds_each_wrong_include(self):
         with tempfile.TemporaryDirectory() as directory:
             for path, includes in (self.WRONG | self.RIGHT).items():
                 file = Path(directory, path)

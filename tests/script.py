@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import subprocess
 import sys
 import unittest
@@ -21,6 +22,27 @@ def need_a_gpu():
     if "no GPU to run on" in tried.stderr:
         print(f"skipped: {tried.stderr.strip()}")
         sys.exit(77)
+
+
+def names(text, *values):
+    """Whether each value, as str() writes it, is in the text as a whole word or number, in this order. This is how tests check
+    messages: the wording is checked by the documents' examples alone (docs_test, emulate_docs_test)."""
+    at = 0
+    for value in map(str, values):
+        begins = r"(?<!\w)" if re.match(r"\w", value) else ""
+        ends = r"(?!\w)" if re.search(r"\w\Z", value) else ""
+        found = re.compile(begins + re.escape(value) + ends).search(text, at) if value else None
+        if found is None:
+            return False
+        at = found.end()
+    return True
+
+
+class NamesValues:
+    """For a unittest.TestCase: assert_names()."""
+
+    def assert_names(self, text, *values):
+        self.assertTrue(names(text, *values), f"not all of {values}, in this order, are in:\n{text}")
 
 
 def main():

@@ -1,4 +1,4 @@
-// Runs plans of copies between tensors in the emulator, and compares what they leave with the reference.
+// Runs plans of copies between tensors in the emulator, and compares the results with the reference.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace cornerturn::tests {
 
-// Memory that begins at a multiple of 64 bytes, and ends where it was asked to.
+// Memory that begins at a multiple of 64 bytes. Nothing follows its last byte.
 struct buffer {
     std::vector<unsigned char> room;
     std::int64_t bytes;
@@ -31,7 +31,7 @@ struct buffer {
     unsigned char* data() { return room.data() + (64 - reinterpret_cast<std::uintptr_t>(room.data()) % 64) % 64; }
 };
 
-// Runs a copy on both sides' memory in the emulator, and compares what it leaves, to the byte, with the reference.
+// Makes copies of one problem in the emulator, and compares every byte of the destination with the reference.
 class copier {
 public:
     copier(const strided_problem& p, std::uint64_t seed)
@@ -48,9 +48,9 @@ public:
     std::string run(const strided::plan& plan) {
         return run([&] { strided::run_emulated(plan); });
     }
-    // What the library does.
+    // Runs the plan that the library chooses.
     std::string run(const gpu& on) {
-        return run([&] { routing::run(copy(), on, production::run_emulated, strided::run_emulated); });
+        return run([&] { tensor_copies::run(copy(), on, transposes::run_emulated, strided::run_emulated); });
     }
 
 private:

@@ -1,4 +1,4 @@
-// Copies between tensors drawn at random, small ones of every kind, and a reference that goes index by index.
+// Random small copies between tensors, of every kind, and a reference that moves element by element.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,8 @@
 
 namespace cornerturn::tests {
 
-// Strides count elements, offsets bytes: from the beginning of a buffer to the element at index 0 of every axis.
+// A copy between tensors in two buffers. Strides are in elements. source_at and destination_at are the offsets in bytes
+// of the element with index 0 on every axis.
 struct strided_problem {
     std::vector<std::int64_t> extents, source_strides, destination_strides;
     std::int64_t element_size = 1;
@@ -27,7 +28,8 @@ struct strided_problem {
         return count;
     }
 
-    // Room for both sides, `around` bytes beside them, each `past` bytes off a boundary.
+    // Sets offsets and sizes of the buffers. Each side has `around` bytes before and after it, and begins `past` bytes
+    // after a boundary.
     void lay_out(std::int64_t around, std::int64_t source_past, std::int64_t destination_past) {
         const auto side = [&](const std::vector<std::int64_t>& strides, std::int64_t past, std::int64_t& at,
                               std::int64_t& bytes) {
@@ -92,7 +94,7 @@ struct strided_problem {
     }
 };
 
-// A batch of matrices, one behind the other, to be transposed.
+// A batch of matrices to transpose. They follow each other.
 inline strided_problem draw_batch(std::mt19937_64& random) {
     const auto up_to = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % (most + 1)); };
     const auto one_in = [&](int n) { return up_to(n - 1) == 0; };
@@ -118,7 +120,7 @@ inline strided_problem draw_batch(std::mt19937_64& random) {
     return p;
 }
 
-// Matrices of bytes or pairs of bytes to be transposed, their rows in two axes: what kernels take by groups of lines.
+// Matrices of elements of 1 or 2 bytes to transpose, with two axes of rows. Kernels move these by groups of lines.
 inline strided_problem draw_matrices(std::mt19937_64& random) {
     const auto up_to = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % (most + 1)); };
     const auto one_in = [&](int n) { return up_to(n - 1) == 0; };
@@ -126,7 +128,7 @@ inline strided_problem draw_matrices(std::mt19937_64& random) {
     strided_problem p;
     p.element_size = 1 + up_to(1);
     const bool wide = one_in(2);    // tiles are cut
-    const bool narrow = one_in(2);  // lines run down spans, and find their units in few banks
+    const bool narrow = one_in(2);  // lines run down spans, so their units are in few banks
     const std::int64_t cols = narrow ? 8 << up_to(3) : 4 + up_to(wide ? 600 : 60);
     const std::int64_t rows = (narrow ? 200 : 4) + up_to(wide ? 600 : 60);
     const std::int64_t middle = 1 + up_to(2), count = 1 + up_to(wide ? 0 : 2);
@@ -151,7 +153,7 @@ inline strided_problem draw_strided(std::mt19937_64& random, std::int64_t most_b
     const std::int64_t rank = one_in(20) ? up_to(32) : up_to(6);
     std::int64_t budget = std::max<std::int64_t>(1, (most_bytes >> up_to(8)) / p.element_size);
     for (std::int64_t i = 0; i < rank; ++i) {
-        // Log-uniform: any length up to what is left.
+        // Log-uniform, up to the rest of the budget.
         const double most = static_cast<double>(budget);
         auto extent = static_cast<std::int64_t>(std::pow(most, std::generate_canonical<double, 53>(random)));
         if (rank > 8) extent = std::min<std::int64_t>(extent, 1 + up_to(2));

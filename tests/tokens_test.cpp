@@ -1,4 +1,4 @@
-// Tokens of preprocessed C++, and what the rewriter does with text that means nothing.
+// Tokens of preprocessed C++, and the rewriter on random text.
 #include "emulate/tokens.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ public:
         for (char& c : all) c = static_cast<char>(below(256));
         return all;
     }
-    // Pieces of CUDA C++, in an order that means nothing.
+    // Pieces of CUDA C++ in random order.
     std::string pieces(std::size_t most) {
         static const std::vector<std::string> all{"__global__",
                                                   "__device__",
@@ -103,15 +103,15 @@ private:
     std::mt19937 draw_{tests::seed(20250101)};
 };
 
-void expect_whole(const std::string& text) {
+void expect_round_trip(const std::string& text) {
     token_list all(text);
     ASSERT_EQ(all.text(), text);
     for (std::size_t at = 0; at < all.size(); ++at) {
         ASSERT_FALSE(all[at].text.empty()) << text;
         if (!all.is(at, "(") && !all.is(at, "[") && !all.is(at, "{")) continue;
-        const std::size_t close = all.partner(at);
+        const std::size_t close = all.closing_bracket(at);
         if (close < all.size()) {
-            ASSERT_EQ(all.partner_before(close), at) << text;
+            ASSERT_EQ(all.opening_bracket(close), at) << text;
         }
     }
     const auto lines = std::count(text.begin(), text.end(), '\n');
@@ -120,31 +120,31 @@ void expect_whole(const std::string& text) {
     ASSERT_EQ(std::count(left.begin(), left.end(), '\n'), lines) << text;
 }
 
-TEST(tokens, put_together_are_the_text) {
+TEST(tokens, joined_are_the_text) {
     random_text draw;
-    for (int i = 0; i < 3000; ++i) expect_whole(draw.bytes(200));
-    for (int i = 0; i < 3000; ++i) expect_whole(draw.pieces(60));
+    for (int i = 0; i < 3000; ++i) expect_round_trip(draw.bytes(200));
+    for (int i = 0; i < 3000; ++i) expect_round_trip(draw.pieces(60));
 }
 
-TEST(tokens, know_their_places) {
+TEST(tokens, know_their_file_and_line) {
     const token_list all("a\n  b R\"(\n)\" c\n# 10 \"x.cu\" 3 4\nd\n\n# 4 \"y.cu\"\ne");
-    const auto of = [&](std::string_view word) {
+    const auto of = [&](std::string_view name) {
         for (std::size_t at = 0; at < all.size(); ++at)
-            if (all.is(at, word)) return all[at];
+            if (all.is(at, name)) return all[at];
         return token{};
     };
     EXPECT_EQ(of("b").line, 2);
     EXPECT_EQ(of("c").line, 3);
     EXPECT_EQ(of("d").line, 10);
     EXPECT_EQ(*of("d").file, "x.cu");
-    EXPECT_TRUE(of("d").of_system);
+    EXPECT_TRUE(of("d").in_system_header);
     EXPECT_EQ(of("e").line, 4);
     EXPECT_EQ(*of("e").file, "y.cu");
-    EXPECT_FALSE(of("e").of_system);
+    EXPECT_FALSE(of("e").in_system_header);
 }
 
-// What means nothing is refused, or goes to g++, which says so; its lines stay.
-TEST(rewriter, takes_any_text) {
+// The rewriter throws error for invalid text, or leaves it to g++. It keeps all lines.
+TEST(rewriter, accepts_or_refuses_any_text) {
     random_text draw;
     int taken = 0;
     for (int i = 0; i < 20000; ++i) {

@@ -1,6 +1,6 @@
-// Every kernel of the library in the emulator, one by one, and the choice among them at addresses down to a byte: each
-// byte of the destination is right, none beside it is touched, and none is read that is not the matrix's, or in a word
-// with its elements.
+// Every kernel of the library in the emulator, one by one, and the choice among them at any byte address. Each byte of
+// the destination is right, and no byte beside it changes. Kernels read only bytes of the matrix, or of words that hold
+// its elements.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ struct job {
     int element_size;
     std::int64_t source_ld = cols, destination_ld = rows;
     std::int64_t count = 1, source_stride = rows * source_ld, destination_stride = cols * destination_ld;
-    int source_offset = 0, destination_offset = 0;  // bytes behind a boundary of 256
+    int source_offset = 0, destination_offset = 0;  // bytes after a multiple of 256
     bool in_place = false;
 
     matrix_work work(const void* source, void* destination) const {
@@ -44,7 +44,7 @@ struct job {
     }
 };
 
-// Random bytes, with room before and behind what begins `offset` bytes behind a boundary.
+// Random bytes. data() is `offset` bytes after a multiple of 256, with room before and after it.
 class memory {
 public:
     memory(std::int64_t bytes, int offset, std::mt19937& random)
@@ -64,8 +64,8 @@ private:
     std::size_t first_;
 };
 
-// Does the work as it is tuned, on that GPU, and says what is wrong; empty if nothing is.
-std::string fault_of(const job& j, std::mt19937& random, const production::tuning& use, const gpu& on) {
+// Runs the kernel of that tuning for that GPU. Returns the first fault, or nothing.
+std::string fault_of(const job& j, std::mt19937& random, const transposes::tuning& use, const gpu& on) {
     const std::int64_t e = j.element_size;
     const auto bytes = [&](std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t stride) {
         return ((j.count - 1) * stride + (rows - 1) * ld + cols) * e;
@@ -91,10 +91,10 @@ std::string fault_of(const job& j, std::mt19937& random, const production::tunin
         emulation.add_buffer("matrix", source.data(), static_cast<std::size_t>(source_bytes), true);
     } else {
         emulation.add_buffer("destination", destination.data(), static_cast<std::size_t>(destination_bytes), true);
-        // What lies in gaps is the caller's own, but must not be read: row by row, where these are few. Copies between
-        // tensors read what lies beside elements.
-        const bool gaps = use.by != production::path::strided && j.source_ld > j.cols && j.rows * j.count <= 64 &&
-                          j.source_stride >= j.rows * j.source_ld;
+        // Kernels must not read gaps, although these belong to the caller. So if rows are few, each is a separate
+        // buffer. Copies between tensors may read bytes beside elements.
+        const bool gaps = use.by != transposes::kernel_family::strided && j.source_ld > j.cols &&
+                          j.rows * j.count <= 64 && j.source_stride >= j.rows * j.source_ld;
         const std::int64_t pieces = gaps ? j.rows * j.count : 1;
         for (std::int64_t i = 0; i < pieces; ++i) {
             const std::int64_t at = i / j.rows * j.source_stride + i % j.rows * j.source_ld;
@@ -104,13 +104,13 @@ std::string fault_of(const job& j, std::mt19937& random, const production::tunin
     }
     const matrix_work work = j.work(source.data(), destination.data());
     try {
-        production::run_emulated(use, work, on);
+        transposes::run_emulated(use, work, on);
     } catch (const std::exception& broken) {
         return broken.what();
     }
     const auto wrong = std::mismatch(expected.begin(), expected.end(), destination.all().begin());
     if (wrong.first != expected.end()) {
-        return fmt::format("byte {} of the destination's {} is wrong",
+        return fmt::format("byte {} of the {} bytes of the destination is wrong",
                            wrong.first - expected.begin() - static_cast<std::ptrdiff_t>(destination.first()),
                            destination_bytes);
     }
@@ -118,8 +118,8 @@ std::string fault_of(const job& j, std::mt19937& random, const production::tunin
     return {};
 }
 
-// Work at addresses that are aligned as the job's. They are not read.
-matrix_work alike(const job& j) {
+// Work at addresses that have the alignment of the job. Nothing reads them.
+matrix_work aligned_as(const job& j) {
     const auto address = [](int side, int offset) {
         return reinterpret_cast<void*>((std::uintptr_t{1} << (40 + side)) + static_cast<std::uintptr_t>(offset));
     };
@@ -127,26 +127,26 @@ matrix_work alike(const job& j) {
     return j.work(source, j.in_place ? source : address(1, j.destination_offset));
 }
 
-// As the library would do it on that GPU.
+// Runs the kernel that the library chooses for that GPU.
 void expect_right(const job& j, std::mt19937& random, const gpu& on = kH200) {
-    const production::tuning use = production::choose(alike(j), on);
+    const transposes::tuning use = transposes::choose(aligned_as(j), on);
     ASSERT_EQ(fault_of(j, random, use, on), "")
         << j.text() << "\n"
-        << production::explain(alike(j), on) << "\ncompute capability " << on.capability;
+        << transposes::explain(aligned_as(j), on) << "\ncompute capability " << on.capability;
 }
 
 std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
 
-// Work that a kernel must be able to do: a few tiles, of which some are not full.
-std::vector<job> jobs_for(const production::tuning& t) {
-    using production::path;
+// Work that a kernel must be able to do: a few tiles, some of them partial.
+std::vector<job> jobs_for(const transposes::tuning& t) {
+    using transposes::kernel_family;
     const int e = t.unit;
     const auto aligned = [](job j) {
         j.source_ld = round_up(j.cols, 32), j.destination_ld = round_up(j.rows, 32);
         j.source_stride = j.rows * j.source_ld, j.destination_stride = j.cols * j.destination_ld;
         return j;
     };
-    // Without gaps, and with; as they are aligned, and not.
+    // With and without gaps, aligned and unaligned.
     const auto unaligned = [&](job j) {
         job off = j, gapped = j, wide = j;
         off.source_offset = off.destination_offset = e;
@@ -158,37 +158,37 @@ std::vector<job> jobs_for(const production::tuning& t) {
         return std::vector<job>{j, off, gapped, wide};
     };
     switch (t.by) {
-        case path::nothing:
-        case path::strided: return {};
-        case path::direct:
+        case kernel_family::nothing:
+        case kernel_family::strided: return {};
+        case kernel_family::direct:
             return {aligned({round_up(t.tile_rows * 3 / 2, 16), round_up(t.tile_cols * 3 / 2, 16), e}),
                     aligned({16, 16, e})};
-        case path::vector: {
+        case kernel_family::vector: {
             job batch = aligned({t.tile_rows + 1, t.tile_cols + 2, e});
             batch.count = 3;
             return {aligned({2 * t.tile_rows + 5, 2 * t.tile_cols + 3, e}), aligned({t.tile_rows, t.tile_cols, e}),
                     batch};
         }
-        case path::vector_apart:  // columns that have a partner 16 KiB further right, and some that have none
+        case kernel_family::vector_apart:  // some columns have a partner 16 KiB further right, some have none
             return {aligned({2 * t.tile_rows + 5, (32 << 10) / e + 2 * t.tile_cols + 3, e}),
                     aligned({2 * t.tile_rows, (32 << 10) / e + t.tile_cols, e})};
-        case path::vector_stacked: {
+        case kernel_family::vector_stacked: {
             job batch = aligned({48 / e, t.tile_cols + 3, e});
             batch.count = 2 * t.tile_rows / batch.rows + 2;
             batch.destination_stride += 32;
             return {batch};
         }
-        case path::ragged: {
+        case kernel_family::ragged: {
             auto jobs = unaligned({2 * t.tile_rows + 5, 2 * t.tile_cols + 3, e});
             job batch{t.tile_rows + 5, t.tile_cols + 1, e};
             batch.count = 3;
             jobs.push_back(batch);
-            // Its last row ends a tile: what lies behind that is nobody's.
+            // The last row ends at the end of a tile, and no buffer follows it.
             const int rows = 2 * t.tile_rows, cols = 2 * t.tile_cols + 3;
             jobs.push_back({rows, cols, e, cols + 1, rows});
             return jobs;
         }
-        case path::tall: {
+        case kernel_family::tall: {
             auto jobs = unaligned({5003, t.tile_cols, e});
             std::erase_if(jobs, [](const job& j) { return j.source_ld > j.cols; });
             job longer{5003, t.tile_cols, e, t.tile_cols, 5003 + 1};
@@ -196,14 +196,14 @@ std::vector<job> jobs_for(const production::tuning& t) {
             jobs.push_back(longer);
             return jobs;
         }
-        case path::wide: {
+        case kernel_family::wide: {
             auto jobs = unaligned({t.tile_rows, 5003, e});
             std::erase_if(jobs, [](const job& j) { return j.destination_ld > j.rows; });
             return jobs;
         }
-        case path::small: {
+        case kernel_family::small: {
             std::vector<job> jobs;
-            // The last ones are so small that a word of the destination has elements of two or three of them.
+            // The last ones are so small that one word of the destination holds elements of two or three matrices.
             for (auto [rows, cols] :
                  {std::pair{12, 20}, {7, 5}, {9, 5}, {e < 8 ? 100 : 50, 50}, {2, 2}, {3, 1}, {1, 2}}) {
                 job batch{rows, cols, e};
@@ -215,21 +215,21 @@ std::vector<job> jobs_for(const production::tuning& t) {
             }
             return jobs;
         }
-        case path::units: {
+        case kernel_family::units: {
             std::vector<job> jobs;
             for (int units : {3, 5, 7, 9, 11}) {
-                // Off by a unit, not by an element.
+                // The offset is a unit, not an element.
                 for (const job& j : unaligned({70, 45, e * units})) jobs.push_back(j);
             }
             return jobs;
         }
-        case path::blocks: return unaligned({40, 7, e * (128 / e + 1)});
-        case path::vector_in_place: {
+        case kernel_family::blocks: return unaligned({40, 7, e * (128 / e + 1)});
+        case kernel_family::vector_in_place: {
             job j = aligned({2 * t.tile_rows + 3, 2 * t.tile_rows + 3, e});
             j.in_place = true;
             return {j};
         }
-        case path::units_in_place: {
+        case kernel_family::units_in_place: {
             std::vector<job> jobs;
             for (int units : {1, 3, 5, 9}) {
                 for (int side : {1, 5, 70, 129}) {
@@ -242,7 +242,7 @@ std::vector<job> jobs_for(const production::tuning& t) {
             }
             return jobs;
         }
-        case path::blocks_in_place: {
+        case kernel_family::blocks_in_place: {
             job j{40, 40, e * (128 / e + 1), 41, 41};
             j.in_place = true, j.source_offset = j.destination_offset = e;
             return {j};
@@ -251,7 +251,7 @@ std::vector<job> jobs_for(const production::tuning& t) {
     return {};
 }
 
-// Matrices of any size: too large to move.
+// Matrices of any size, also too large to move.
 job draw_any(std::mt19937& random) {
     const auto up_to = [&](int most) { return static_cast<int>(random() % static_cast<unsigned>(most + 1)); };
     const auto extent = [&]() -> std::int64_t {
@@ -277,40 +277,40 @@ job draw_any(std::mt19937& random) {
     return j;
 }
 
-// Each on the GPU with the least shared memory that it was chosen for, or else on the one that it is tuned for.
-TEST(production_memory, every_kernel_of_the_tables) {
-    using production::path;
+// Each kernel runs on the GPU with the least shared memory that it was chosen for, or on an H200 if it never was.
+TEST(transposes_memory, every_kernel_of_the_tables) {
+    using transposes::kernel_family;
     const unsigned seed = std::random_device{}();
     std::printf("seed %u\n", seed);
     std::mt19937 random(seed);
     std::map<std::string, gpu> smallest;
     for (int round = 0; round < 50000; ++round) {
-        const matrix_work work = alike(draw_any(random));
+        const matrix_work work = aligned_as(draw_any(random));
         for (const gpu& on : tests::kGpus) {
-            const production::tuning use = production::choose(work, on);
-            if (use.by == path::nothing || use.by == path::strided) continue;
-            ASSERT_GE(production::row_of(use), 0);
-            gpu& least = smallest.try_emplace(production::name(use), on).first->second;
+            const transposes::tuning use = transposes::choose(work, on);
+            if (use.by == kernel_family::nothing || use.by == kernel_family::strided) continue;
+            ASSERT_GE(transposes::row_of(use), 0);
+            gpu& least = smallest.try_emplace(transposes::name(use), on).first->second;
             if (on.shared_bytes_of_block < least.shared_bytes_of_block) least = on;
         }
     }
-    const auto all = production::all_tunings();
+    const auto all = transposes::all_tunings();
     ASSERT_GT(all.size(), 100u);
     ASSERT_GT(smallest.size(), 100u);
-    for (const production::tuning& t : all) {
+    for (const transposes::tuning& t : all) {
         const auto jobs = jobs_for(t);
         ASSERT_FALSE(jobs.empty());
-        const auto chosen_for = smallest.find(production::name(t));
+        const auto chosen_for = smallest.find(transposes::name(t));
         const gpu on = chosen_for == smallest.end() ? kH200 : chosen_for->second;
         for (const job& j : jobs) {
             ASSERT_EQ(fault_of(j, random, t, on), "")
-                << production::name(t) << "\n"
+                << transposes::name(t) << "\n"
                 << j.text() << "\ncompute capability " << on.capability << ", seed " << seed;
         }
     }
 }
 
-TEST(production_memory, addresses_that_are_no_multiple_of_the_element) {
+TEST(transposes_memory, addresses_that_are_no_multiple_of_the_element_size) {
     std::mt19937 random(2);
     for (int size : {2, 4, 8, 16, 3, 6, 12}) {
         for (auto [rows, cols] : {std::pair{33, 47}, {64, 64}, {5, 300}, {300, 5}}) {
@@ -325,7 +325,7 @@ TEST(production_memory, addresses_that_are_no_multiple_of_the_element) {
     }
 }
 
-TEST(production_memory, batches_whose_strides_are_less_aligned_than_their_rows) {
+TEST(transposes_memory, batches_with_strides_less_aligned_than_rows) {
     std::mt19937 random(3);
     for (int size : {1, 2, 4, 8, 16, 6, 12}) {
         for (int side : {8, 32, 64}) {
@@ -344,8 +344,8 @@ TEST(production_memory, batches_whose_strides_are_less_aligned_than_their_rows) 
     }
 }
 
-TEST(production_memory, few_rows_whose_end_falls_just_behind_a_part) {
-    // A block writes 16 KiB, and where a matrix begins within a sector the last block has so much more.
+TEST(transposes_memory, few_rows_that_end_just_after_a_block) {
+    // A block writes 16 KiB. If a matrix begins within a sector, the last block writes a part of a sector more.
     std::mt19937 random(4);
     for (int size : {1, 2, 4}) {
         for (int rows : {9, 13, 31, 63}) {
@@ -359,8 +359,9 @@ TEST(production_memory, few_rows_whose_end_falls_just_behind_a_part) {
     }
 }
 
-// What is measured beside the choice could as well have been chosen: for low and tall matrices, packed and with gaps.
-TEST(production_memory, alternatives_are_right) {
+// The bench also measures the kernels that were not chosen, so they must be right too. Low and tall matrices, packed
+// and with gaps.
+TEST(transposes_memory, alternatives_are_right) {
     const unsigned seed = std::random_device{}();
     std::printf("seed %u\n", seed);
     std::mt19937 random(seed);
@@ -372,9 +373,9 @@ TEST(production_memory, alternatives_are_right) {
                     job j{tall ? 4100 : few, tall ? few : 4100, size};
                     j.source_ld += gaps & 1, j.destination_ld += gaps >> 1;
                     j.source_stride = j.rows * j.source_ld, j.destination_stride = j.cols * j.destination_ld;
-                    for (const production::tuning& t : production::alternatives(alike(j), kH200)) {
+                    for (const transposes::tuning& t : transposes::alternatives(aligned_as(j), kH200)) {
                         ++found;
-                        ASSERT_EQ(fault_of(j, random, t, kH200), "") << production::name(t) << "\n"
+                        ASSERT_EQ(fault_of(j, random, t, kH200), "") << transposes::name(t) << "\n"
                                                                      << j.text() << "\nseed " << seed;
                     }
                 }
@@ -384,7 +385,7 @@ TEST(production_memory, alternatives_are_right) {
     EXPECT_GT(found, 300);
 }
 
-TEST(production_memory, random_work) {
+TEST(transposes_memory, random_work) {
     const unsigned seed = std::random_device{}();
     std::printf("seed %u\n", seed);
     std::mt19937 random(seed);

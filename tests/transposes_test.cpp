@@ -1,5 +1,5 @@
-// The library's kernels in the emulator, chosen as on a GPU: every element moves, whatever the element, the shape, the
-// alignment and the batch, and no access strays or races.
+// The library's kernels in the emulator, chosen as on a GPU. They move every element, for any element size, shape,
+// alignment and batch, and no access is out of bounds or races.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -14,10 +14,10 @@ namespace {
 
 const kernel& library() { return find_kernel("transpose/production"); }
 
-std::map<std::string, int> runs;  // by path
+std::map<std::string, int> runs;  // by kernel family
 
-// What would be chosen for the verifier's buffers, which begin on 256 bytes.
-std::string way_of(const problem_shape& shape) {
+// The kernel family for the verifier's buffers, which begin at multiples of 256 bytes.
+std::string family_of(const problem_shape& shape) {
     const problem_shape checked = shape.checked();
     matrix_work work = checked.work(nullptr, nullptr);
     work.source = reinterpret_cast<const void*>(256 + checked.source_offset * checked.element_size);
@@ -25,24 +25,24 @@ std::string way_of(const problem_shape& shape) {
         checked.in_place
             ? const_cast<void*>(work.source)
             : reinterpret_cast<void*>((std::int64_t{1} << 40) + checked.destination_offset * checked.element_size);
-    return production::name(production::choose(work, kH200).by);
+    return transposes::name(transposes::choose(work, kH200).by);
 }
 
 void expect_right(const problem_shape& shape) {
-    ++runs[way_of(shape)];
+    ++runs[family_of(shape)];
     const auto found = tests::run_every_block(library(), shape);
     ASSERT_EQ(found.fault, "") << tests::describe(shape.checked());
 }
 
 constexpr int kSizes[] = {1, 2, 4, 8, 16};
 
-TEST(production, edges_of_every_tile) {
-    // Around the sizes at which tiles end and paths change.
+TEST(transposes, edges_of_every_tile) {
+    // Around the sizes at which tiles end and the kernel family changes.
     for (int size : kSizes) {
         for (std::int64_t rows : {1, 2, 7, 16, 31, 33, 63, 65, 113, 129}) {
             for (std::int64_t cols : {1, 3, 8, 15, 32, 63, 64, 66, 121, 128, 131, 249}) {
                 ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows, .cols = cols, .element_size = size}));
-                // Rows that begin at a vector, and end anywhere.
+                // Rows that begin at a vector boundary, and end anywhere.
                 const auto aligned = [](std::int64_t extent) { return (extent + 31) / 32 * 32; };
                 ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows,
                                                       .cols = cols,
@@ -54,7 +54,7 @@ TEST(production, edges_of_every_tile) {
     }
 }
 
-TEST(production, a_few_rows_and_a_few_columns) {
+TEST(transposes, a_few_rows_and_a_few_columns) {
     for (int size : kSizes) {
         for (std::int64_t few : {1, 2, 3, 4, 5, 6, 7, 8, 9, 17}) {
             for (std::int64_t many : {4096, 5003, 20011}) {
@@ -65,7 +65,7 @@ TEST(production, a_few_rows_and_a_few_columns) {
     }
 }
 
-TEST(production, whole_tiles_of_aligned_matrices) {
+TEST(transposes, whole_tiles_of_aligned_matrices) {
     for (int size : kSizes) {
         for (auto [rows, cols] : {std::pair<std::int64_t, std::int64_t>{512, 512}, {64, 1024}, {1024, 32}}) {
             ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows, .cols = cols, .element_size = size}));
@@ -73,8 +73,8 @@ TEST(production, whole_tiles_of_aligned_matrices) {
     }
 }
 
-TEST(production, elements_of_any_size) {
-    // Around words and sectors of rows and columns, and where tiles end; few rows and few columns.
+TEST(transposes, elements_of_any_size) {
+    // Around the ends of words, sectors and tiles; few rows and few columns.
     for (int size : {3, 5, 6, 7, 9, 10, 12, 14, 20, 24, 40, 48, 100, 127}) {
         for (std::int64_t rows : {1, 3, 4, 33, 64, 97, 259}) {
             for (std::int64_t cols : {1, 2, 5, 16, 63, 65, 130}) {
@@ -93,15 +93,15 @@ TEST(production, elements_of_any_size) {
     }
 }
 
-TEST(production, whole_tiles_of_elements_of_any_size) {
-    // Every row begins at a sector.
+TEST(transposes, whole_tiles_of_elements_of_any_size) {
+    // Every row begins at a sector boundary.
     for (int size : {3, 5, 6, 7, 9, 10, 12, 20, 24, 48, 100}) {
         for (auto [rows, cols] : {std::pair<std::int64_t, std::int64_t>{256, 256}, {1024, 32}, {32, 1024}})
             ASSERT_NO_FATAL_FAILURE(expect_right({.rows = rows, .cols = cols, .element_size = size}));
     }
 }
 
-TEST(production, random_shapes_leading_dimensions_offsets_and_sizes) {
+TEST(transposes, random_shapes_leading_dimensions_offsets_and_sizes) {
     const unsigned seed = std::random_device{}();
     std::mt19937 random(seed);
     const auto up_to = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % (most + 1)); };
@@ -131,7 +131,7 @@ TEST(production, random_shapes_leading_dimensions_offsets_and_sizes) {
     }
 }
 
-TEST(production, batches_of_small_matrices) {
+TEST(transposes, batches_of_small_matrices) {
     for (int size : kSizes) {
         for (auto [rows, cols] : {std::pair<std::int64_t, std::int64_t>{1, 1},
                                   {2, 2},
@@ -152,7 +152,7 @@ TEST(production, batches_of_small_matrices) {
     ASSERT_NO_FATAL_FAILURE(expect_right({.rows = 5, .cols = 5, .count = 0}));
 }
 
-TEST(production, side_by_side_in_a_larger_matrix) {
+TEST(transposes, side_by_side_in_a_larger_matrix) {
     // Matrices of 24 columns next to each other in rows of 1000.
     for (int size : {1, 4, 12}) {
         ASSERT_NO_FATAL_FAILURE(expect_right({.rows = 50,
@@ -166,10 +166,9 @@ TEST(production, side_by_side_in_a_larger_matrix) {
     }
 }
 
-TEST(production, in_place) {
+TEST(transposes, in_place) {
     for (int size : kSizes) {
-        // Of few tiles and of many, which are taken in squares: an even and an odd number of these, and whole ones or
-        // not.
+        // Few tiles, or many. Many tiles are processed in squares: an even or odd number, with or without partial ones.
         for (std::int64_t n : {1, 16, 100, 256, 272, 528, 1061, 1100}) {
             ASSERT_NO_FATAL_FAILURE(expect_right({.rows = n, .cols = n, .element_size = size, .in_place = true}));
         }
@@ -181,10 +180,10 @@ TEST(production, in_place) {
     }
 }
 
-TEST(production, one_block_of_each_class_of_huge_aligned_matrices) {
+TEST(transposes, one_block_of_each_class_of_huge_aligned_matrices) {
     for (auto [rows, cols, size] : {std::tuple<std::int64_t, std::int64_t, int>{65536, 65536, 4},
                                     {65536, 65568, 1},
-                                    // Of each size of tile, whole tiles and others.
+                                    // Each size of tile, with and without partial tiles.
                                     {2048, 2080, 1},
                                     {4096, 4096, 1},
                                     {4112, 4128, 1},
@@ -200,7 +199,7 @@ TEST(production, one_block_of_each_class_of_huge_aligned_matrices) {
                                     {514, 1026, 16},
                                     {2050, 2056, 16},
                                     {6002, 6004, 16},
-                                    // Rows of multiples of 128 KiB, which are taken in another order.
+                                    // Rows of multiples of 128 KiB, which are processed in another order.
                                     {4112, 131072, 1},
                                     {4104, 65536, 2},
                                     {2056, 98304, 4},
@@ -209,22 +208,22 @@ TEST(production, one_block_of_each_class_of_huge_aligned_matrices) {
                                     {8192, 8192, 16},
                                     {10000, 16384, 8}}) {
         const problem_shape shape{.rows = rows, .cols = cols, .element_size = size};
-        ++runs[way_of(shape)];
+        ++runs[family_of(shape)];
         ASSERT_EQ(tests::run_classes(library(), shape).fault, "") << tests::describe(shape.checked());
     }
 }
 
-// On both sides of the limits of the table that gives some matrices to the copy between tensors (experiments 98, 104
-// and 106).
-TEST(production, choices_beside_limits) {
+// On both sides of the limits in the table that lists the matrices to move by a copy between tensors (experiments 98,
+// 104 and 106).
+TEST(transposes, choices_near_limits) {
     const struct {
         std::int64_t rows, cols, count;
         int size;
         std::int64_t source_ld, source_offset;  // ld 0: packed
-        const char* way;
+        const char* family;
         std::int64_t destination_ld = 0;
     } kCases[] = {
-        // 3 bytes: rows that begin at words, of a tall matrix in the source, of a low one in the destination.
+        // 3 bytes: rows that begin at words, in the source of a tall matrix or in the destination of a low one.
         {1000, 4, 50, 3, 0, 0, "units"},
         {199, 4, 50, 3, 0, 0, "strided"},
         {200, 4, 50, 3, 0, 0, "units"},
@@ -250,9 +249,9 @@ TEST(production, choices_beside_limits) {
         {1000, 159, 9, 3, 160, 0, "strided"},
         {1000, 161, 9, 3, 164, 0, "units"},
         {1000, 3, 1, 3, 0, 0, "strided"},
-        // Few columns with gaps behind them.
+        // Few columns with gaps after them.
         {100000, 8, 1, 8, 9, 0, "ragged"},
-        // Few rows of bytes: large batches, and what begins within words.
+        // Few rows of bytes: large batches, and matrices that begin within words.
         {4, 1 << 18, 2, 1, 0, 0, "wide"},
         {4, (1 << 18) - 16, 2, 1, 0, 0, "strided"},
         {6, 40000, 9, 1, 0, 0, "wide"},
@@ -261,7 +260,7 @@ TEST(production, choices_beside_limits) {
         {2, 1 << 23, 1, 1, 0, 1, "wide"},
         {3, 1 << 24, 1, 1, 0, 1, "wide"},
         {2, 1 << 24, 1, 1, 0, 0, "wide"},
-        // And of 2, 4 and 8 bytes.
+        // Few rows of 2, 4 and 8 bytes.
         {2, 1 << 23, 1, 2, 0, 0, "wide"},
         {3, 1 << 23, 1, 2, 0, 0, "strided"},
         {7, 1 << 23, 1, 2, 0, 0, "wide"},
@@ -274,8 +273,7 @@ TEST(production, choices_beside_limits) {
         {15, 24, 50, 1, 0, 0, "strided"},
         {301, 4, 50, 1, 0, 0, "small"},
         {299, 4, 50, 1, 0, 0, "strided"},
-        // Aligned rows with gaps behind them, of bytes and pairs: low ones and tall ones, which end within vectors, and
-        // few that do not.
+        // Aligned rows with gaps after them, of 1 and 2 bytes: low and tall matrices. Most rows end within a vector.
         {399, 9600, 1, 1, 0, 0, "strided", 416},
         {401, 9600, 1, 1, 0, 0, "vector", 416},
         {32, 960000, 1, 1, 0, 0, "strided", 64},
@@ -290,14 +288,14 @@ TEST(production, choices_beside_limits) {
         {4800, 249, 1, 2, 256, 0, "strided"},
         {4800, 251, 1, 2, 256, 0, "vector"},
         {99, 8, 5000, 2, 0, 0, "strided", 104},
-        // Of 4 and 8 bytes, few rows or columns.
+        // Few rows or columns of 4 and 8 bytes.
         {7, 9600, 1, 4, 0, 0, "strided", 8},
         {9, 960000, 1, 4, 0, 0, "vector", 16},
         {243, 12, 500, 4, 16, 0, "strided", 248},
         {243, 13, 500, 4, 16, 0, "vector", 248},
         {4, 960000, 1, 8, 0, 0, "strided", 6},
         {6, 960000, 1, 8, 0, 0, "vector", 8},
-        // Batches of low and of tall matrices whose rows follow each other, with gaps.
+        // Batches of low and tall matrices. The rows of all matrices follow each other at one distance, with gaps.
         {48, 90, 500, 1, 96, 0, "strided"},
         {64, 90, 500, 1, 96, 0, "vector_stacked"},
         {56, 131, 500, 2, 136, 0, "strided"},
@@ -317,7 +315,7 @@ TEST(production, choices_beside_limits) {
         {200, 25, 5000, 8, 0, 0, "ragged", 201},
         {9601, 127, 1, 1, 144, 0, "strided"},
         {9601, 129, 1, 1, 144, 0, "ragged"},
-        // Few rows or columns, and long ones.
+        // Few rows or columns, long ones.
         {2, 4096, 1, 1, 0, 0, "wide"},
         {2, 4095, 1, 1, 0, 0, "strided"},
         {8, 4096, 1, 1, 0, 1, "wide"},
@@ -327,7 +325,7 @@ TEST(production, choices_beside_limits) {
         {4095, 2, 1, 1, 0, 0, "strided"},
         {4096, 8, 1, 1, 0, 1, "tall"},
         {4096, 9, 1, 1, 0, 1, "ragged"},
-        // Groups of a batch's rows are counted in 32 bits.
+        // The kernel counts groups of rows of a batch in 32 bits.
         {64, 90, (std::int64_t{1} << 30) - 1, 1, 96, 0, "vector_stacked"},
         {64, 90, std::int64_t{1} << 30, 1, 96, 0, "vector"},
     };
@@ -339,15 +337,15 @@ TEST(production, choices_beside_limits) {
                                   .destination_ld = c.destination_ld,
                                   .source_offset = c.source_offset,
                                   .count = c.count};
-        EXPECT_EQ(way_of(shape), c.way) << tests::describe(shape.checked());
+        EXPECT_EQ(family_of(shape), c.family) << tests::describe(shape.checked());
     }
 }
 
-TEST(production, every_way_of_moving_was_tried) {
-    for (const char* path : {"direct", "vector", "vector_apart", "vector_stacked", "ragged", "tall", "wide", "small",
-                             "units", "blocks", "strided", "vector_in_place", "units_in_place", "blocks_in_place"})
-        EXPECT_GT(runs[path], 0) << path;
-    for (const auto& [path, count] : runs) std::printf("%6d runs of %s\n", count, path.c_str());
+TEST(transposes, every_kernel_family_was_run) {
+    for (const char* family : {"direct", "vector", "vector_apart", "vector_stacked", "ragged", "tall", "wide", "small",
+                               "units", "blocks", "strided", "vector_in_place", "units_in_place", "blocks_in_place"})
+        EXPECT_GT(runs[family], 0) << family;
+    for (const auto& [family, count] : runs) std::printf("%6d runs of %s\n", count, family.c_str());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The trials that operations draw: what a kernel must do right besides the work that it was asked for.
+// The trials that operations draw: other work that a kernel must do right before it counts as verified.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -7,13 +7,13 @@
 #include <sstream>
 
 #include "core/draw.hpp"
-#include "work.hpp"
+#include "run_kernels.hpp"
 
 using namespace cornerturn;
 
 namespace {
 
-// Work of any size, as the command line gives it.
+// Work of random sizes, read from options of the command line.
 std::vector<workload_pointer> drawn_work(const std::string& name) {
     const std::uint64_t seed = std::random_device{}();
     std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
@@ -49,9 +49,9 @@ void expect_some(const workload& work, const char* what, Predicate holds) {
 TEST(trials, of_transposes_have_gaps_offsets_and_all_special_values) {
     constexpr std::int64_t kAllSpecials = 1 << 12, kMostElements = 1 << 16;
     for (const workload_pointer& work : drawn_work("transpose")) {
-        expect_some(*work, "a gap behind the source's rows",
+        expect_some(*work, "a gap after the source's rows",
                     [](const workload& t) { return has_any(t, {"source_ld"}); });
-        expect_some(*work, "a gap behind the destination's",
+        expect_some(*work, "a gap after the destination's rows",
                     [](const workload& t) { return has_any(t, {"destination_ld"}); });
         expect_some(*work, "an offset", [](const workload& t) {
             return has_any(t, {"source_offset", "destination_offset"});
@@ -64,7 +64,7 @@ TEST(trials, of_transposes_have_gaps_offsets_and_all_special_values) {
     }
 }
 
-TEST(trials, of_products_have_all_that_is_out_of_the_ordinary) {
+TEST(trials, of_products_have_all_unusual_layouts_factors_and_values) {
     for (const workload_pointer& work : drawn_work("gemm")) {
         const auto trials = work->trials();
         for (const char* member : {"lda", "ldb", "ldc", "a_offset", "b_offset", "c_offset", "alpha", "beta"})
@@ -87,14 +87,14 @@ TEST(trials, of_permutations_have_gaps_and_offsets) {
     }
 }
 
-// A user repeats a trial by the options that it is told by.
-TEST(trials, are_what_their_options_say) {
+// A fault names a trial by its options, with which a user can repeat it.
+TEST(trials, can_be_read_from_their_options) {
     for (const char* name : {"transpose", "gemm"}) {
         for (const workload_pointer& work : drawn_work(name)) {
             for (const auto& trial : work->trials()) {
-                std::istringstream words(trial->options());
+                std::istringstream options(trial->options());
                 arguments given;
-                for (std::string option, word; words >> option >> word;) given.give(option, word);
+                for (std::string option, value; options >> option >> value;) given.give(option, value);
                 const workload_pointer again = work->does().read(given, 1);
                 EXPECT_EQ(again->options(), trial->options());
                 EXPECT_EQ(again->sizes(), trial->sizes());

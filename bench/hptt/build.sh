@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Builds HPTT (https://github.com/springer13/hptt, BSD), a peer of what moves elements in host memory, and the few C
-# functions by which `cornerturn bench --on host` calls it.
+# Builds HPTT (https://github.com/springer13/hptt, BSD), a peer of the kernels for host memory, and the C functions with
+# which `cornerturn bench --on host` calls it.
 #     bench/hptt/build.sh [HPTT] [TO]
-# HPTT: a clone of it; it is cloned where there is none (build/hptt). TO: where libcornerturn_hptt.so goes (build). The
-# program finds it by LD_LIBRARY_PATH, and skips the peer where there is none.
+# HPTT: a clone of HPTT (default: build/hptt). If the folder does not exist, HPTT is cloned into it. TO: the folder for
+# libcornerturn_hptt.so (default: build). The program finds the library with LD_LIBRARY_PATH. Without it, the program
+# skips this peer.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)

@@ -1,4 +1,4 @@
-// HPTT in C functions: build.sh compiles this with HPTT, and src/baseline/host_hptt.cpp loads it.
+// C functions for HPTT. build.sh compiles this file with HPTT, and src/baseline/host_hptt.cpp loads the result.
 #include <hptt.h>
 
 #include <complex>
@@ -12,7 +12,7 @@ struct plan {
     std::function<void()> run;
 };
 
-// Sizes and outer sizes are row-major, the slowest axis first, as is what permutation says of them.
+// Sizes, outer sizes and the permutation are row-major: the slowest axis is first.
 template <class T>
 plan* make(const int* permutation, int rank, const void* source, const int* sizes, const int* outer_source,
            void* destination, const int* outer_destination, int threads) {
@@ -26,8 +26,8 @@ plan* make(const int* permutation, int rank, const void* source, const int* size
 
 extern "C" {
 
-// Null for elements of other sizes than 4, 8 and 16 bytes. Measured plans are not offered: they were seen to be wrong
-// for batches.
+// Returns null unless elements have 4, 8 or 16 bytes. HPTT's measured plans are not used, because they gave wrong
+// results for batches.
 void* cornerturn_hptt_plan(const int* permutation, int rank, const void* source, const int* sizes,
                            const int* outer_source, void* destination, const int* outer_destination, int element_size,
                            int threads) {

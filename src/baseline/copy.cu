@@ -24,10 +24,10 @@ __global__ void baseline_copy(const T* source, T* destination, std::int64_t coun
 
 struct whole_copy {
     template <class T>
-    static void in_words_of(const matrix_work& work, std::int64_t bytes) {
+    static void run_as(const matrix_work& work, std::int64_t bytes) {
         const std::int64_t count = bytes / static_cast<std::int64_t>(sizeof(T));
         const std::int64_t blocks = (count + kCopyThreads - 1) / kCopyThreads;
-        if (blocks > kMaxGridX) decline("the matrix needs more blocks than a grid has");
+        if (blocks > kMaxGridX) decline("the matrix needs more blocks than a grid can have");
         launch({dim3(static_cast<unsigned>(blocks)), dim3(kCopyThreads)}, baseline_copy<T>,
                static_cast<const T*>(work.source), static_cast<T*>(work.destination), count);
     }
@@ -39,11 +39,11 @@ struct whole_copy {
         const auto misfit = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(work.source) |
                                                   reinterpret_cast<std::uintptr_t>(work.destination) |
                                                   static_cast<std::uintptr_t>(bytes));
-        if (misfit % 16 == 0) return in_words_of<element16>(work, bytes);
-        if (misfit % 8 == 0) return in_words_of<element8>(work, bytes);
-        if (misfit % 4 == 0) return in_words_of<element4>(work, bytes);
-        if (misfit % 2 == 0) return in_words_of<element2>(work, bytes);
-        in_words_of<element1>(work, bytes);
+        if (misfit % 16 == 0) return run_as<element16>(work, bytes);
+        if (misfit % 8 == 0) return run_as<element8>(work, bytes);
+        if (misfit % 4 == 0) return run_as<element4>(work, bytes);
+        if (misfit % 2 == 0) return run_as<element2>(work, bytes);
+        run_as<element1>(work, bytes);
     }
 };
 

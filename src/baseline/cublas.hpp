@@ -13,7 +13,7 @@ namespace cornerturn::baseline {
 // cuBLAS's own types. Its header is not needed.
 using cublas_handle = struct cublasContext*;
 using cublas_status = int;
-enum cublas_operation { kAsItIs = 0, kTransposed = 1 };
+enum cublas_operation { kNotTransposed = 0, kTransposed = 1 };
 enum cublas_math { kPedantic = 2 };  // no tensor cores, no shortcuts
 
 // The library and a handle. Both live from the first call to the end of the program.

@@ -1,4 +1,4 @@
-#include "ops/permute/work.hpp"
+#include "ops/permute/strided_work.hpp"
 
 #if defined(CORNERTURN_WITH_CUDA)
 #include <cuda_runtime.h>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr rung_notes kCutensor{
     .id = "baseline/cutensor",
-    .idea = "cuTENSOR's permutation with factor one and the identity: what the vendor's library offers.",
+    .idea = "cuTENSOR's permutation with factor one and the identity. This is what the vendor's library offers.",
     .change = "A peer, not a rung.",
     .contract =
         "Elements that are half or single floats, doubles or complex doubles; positive strides. A plan is made at the "
@@ -39,11 +39,11 @@ constexpr int kIdentity = 1, kDefaultAlgorithm = -1, kNoJit = 0;
 constexpr status kSuccess = 0, kNotSupported = 15;
 
 void check(status s, const char* function) {
-    if (s == kNotSupported) throw unsupported(fmt::format("{} of cuTENSOR does not take this", function));
+    if (s == kNotSupported) throw unsupported(fmt::format("{} of cuTENSOR does not support these arguments", function));
     if (s != kSuccess) throw error(fmt::format("{} of cuTENSOR failed with status {}", function, s));
 }
 
-// An object of cuTENSOR's, destroyed when this ends.
+// Owns one of cuTENSOR's objects, and destroys it.
 using owned = std::unique_ptr<void, status (*)(opaque)>;
 
 // Owns the object that create(&object) makes.

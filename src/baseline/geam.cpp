@@ -1,4 +1,4 @@
-#include "ops/copy/work.hpp"
+#include "ops/copy/kernel_traits.hpp"
 #include "ops/transpose/operation.hpp"
 
 #if defined(CORNERTURN_WITH_CUDA)
@@ -49,7 +49,7 @@ void transpose(const char* function, const matrix_work& work) {
         const T* const from = static_cast<const T*>(work.source) + i * work.source_stride;
         T* const to = static_cast<T*>(work.destination) + i * work.destination_stride;
         const int ld = static_cast<int>(work.destination_ld);
-        cublas::check(geam(handle, baseline::kTransposed, baseline::kAsItIs, rows, cols, &one, from,
+        cublas::check(geam(handle, baseline::kTransposed, baseline::kNotTransposed, rows, cols, &one, from,
                            static_cast<int>(work.source_ld), &zero, to, ld, to, ld),
                       function);
     }

@@ -1,4 +1,4 @@
-// Copies in host memory on all cores: the yardstick for what is timed there.
+// Copies in host memory on all cores: the yardstick for timings in host memory.
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 #include "core/sizes.hpp"
 #include "host/kernels.hpp"
-#include "ops/copy/work.hpp"
+#include "ops/copy/kernel_traits.hpp"
 #include "ops/transpose/operation.hpp"
 
 namespace cornerturn {
@@ -14,12 +14,13 @@ namespace {
 
 constexpr rung_notes kCopy{
     .id = "host/copy",
-    .idea = "A copy on all cores, 1 MiB at a time: with stores past the caches, and with memcpy.",
+    .idea = "A copy on all cores, 1 MiB at a time: with stores that bypass the caches, and with memcpy.",
     .change = "A peer, not a rung.",
     .contract = "A matrix without gaps between its rows, of any elements.",
     .bytes = "2 * rows * cols * e",
     .limit = "The bandwidth of the host's memory.",
-    .source = "No copy can move fewer bytes than one whose stores fetch no line before they overwrite it.",
+    .source =
+        "Stores that bypass the caches do not fetch a line before they overwrite it. No copy can move fewer bytes.",
 };
 
 constexpr std::int64_t kPiece = 1 << 20;

@@ -1,4 +1,4 @@
-#include "ops/copy/work.hpp"
+#include "ops/copy/kernel_traits.hpp"
 #include "ops/transpose/operation.hpp"
 
 #if __has_include(<Eigen/Core>)

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cornerturn/error.hpp"
-#include "ops/copy/work.hpp"
-#include "ops/permute/work.hpp"
+#include "ops/copy/kernel_traits.hpp"
+#include "ops/permute/strided_work.hpp"
 #include "ops/transpose/operation.hpp"
 
 namespace cornerturn {
@@ -45,13 +45,14 @@ struct axis {
     std::int64_t extent, source, destination;
 };
 
-// The outer sizes of the row-major tensor that this one is a part of.
+// The outer sizes of the larger row-major tensor of which this tensor is a part.
 std::vector<int> outer_sizes(const std::vector<axis>& axes, std::int64_t axis::*stride) {
     std::vector<int> outer;
     for (std::size_t i = 0; i < axes.size(); ++i) {
         const std::int64_t its = axes[i].*stride, before = i > 0 ? axes[i - 1].*stride : its * axes[i].extent;
         const std::int64_t size = its > 0 && before % its == 0 ? before / its : 0;
-        if (size < axes[i].extent || size > std::numeric_limits<int>::max()) decline("HPTT has no such strides");
+        if (size < axes[i].extent || size > std::numeric_limits<int>::max())
+            decline("HPTT cannot express these strides");
         outer.push_back(static_cast<int>(size));
     }
     if (axes.back().*stride != 1) decline("HPTT takes no gaps between the fastest axis's elements");
@@ -74,7 +75,7 @@ void run_as(const void* source, void* destination, int element_size, std::vector
         if (last.plan != nullptr) hptt().destroy(last.plan);
         last = {};
         std::erase_if(axes, [](const axis& a) { return a.extent == 1; });
-        if (axes.empty()) decline("HPTT takes no single element");
+        if (axes.empty()) decline("HPTT needs more than one element");
         const auto sort = [&](std::int64_t axis::*stride) {
             std::stable_sort(axes.begin(), axes.end(),
                              [&](const axis& a, const axis& b) { return a.*stride > b.*stride; });

@@ -1,8 +1,8 @@
 // Plain loops, as a compiler translates them at -O3: peers of the library's kernels for host memory.
 #include <cstring>
 
-#include "ops/copy/work.hpp"
-#include "ops/permute/work.hpp"
+#include "ops/copy/kernel_traits.hpp"
+#include "ops/permute/strided_work.hpp"
 #include "ops/transpose/operation.hpp"
 
 namespace cornerturn {

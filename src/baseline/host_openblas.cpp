@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "cornerturn/error.hpp"
-#include "ops/copy/work.hpp"
+#include "ops/copy/kernel_traits.hpp"
 #include "ops/transpose/operation.hpp"
 
 namespace cornerturn {

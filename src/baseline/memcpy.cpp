@@ -1,4 +1,4 @@
-#include "ops/copy/work.hpp"
+#include "ops/copy/kernel_traits.hpp"
 #include "ops/transpose/operation.hpp"
 
 #if defined(CORNERTURN_WITH_CUDA)

@@ -2,11 +2,11 @@
 // comparison. These copies write exactly the destination's addresses, in ascending order, from a packed source. The
 // fastest of them is the yardstick.
 //
-// They read as much as the compared work reads. Work reads up to the source's stride. A copy therefore also reads what
-// lies between the source's last element and its stride, and drops it. All blocks share these reads.
+// They read as much as the compared work reads. That work reads up to the source's stride, so a copy also reads the
+// memory between the source's last element and its stride, and drops it. All blocks share these reads.
 #include "core/gpu.hpp"
-#include "ops/copy/kernels/words.hpp"
-#include "ops/copy/kernels/works.hpp"
+#include "ops/copy/kernels/kernel_arguments.hpp"
+#include "ops/copy/kernels/unaligned.hpp"
 #include "ops/transpose/transpose_rung.hpp"
 #if !defined(CORNERTURN_EMULATED)
 #include "device/cuda_device.hpp"
@@ -18,12 +18,12 @@ namespace {
 constexpr rung_notes kNotes{
     .id = "baseline/ordered",
     .idea =
-        "A copy from packed memory to rows with gaps, in the order of addresses: the yardstick where sectors are "
+        "A copy from packed memory to rows with gaps, in the order of addresses: the yardstick if sectors are "
         "written in part.",
     .change = "A peer, not a rung. From baseline/copy: the rows of the destination have gaps.",
     .contract =
         "Elements of any size. Rows without gaps in the source. Batches, if their matrices are contiguous or few.",
-    .bytes = "rows * cols * e written; as much read, plus what lies between the source's end and its stride",
+    .bytes = "rows * cols * e written; the same read, plus the memory between the source's end and its stride",
     .limit = "DRAM bandwidth: a sector that is written in part costs more than a whole one.",
     .source = "Common practice.",
 };
@@ -37,7 +37,7 @@ struct ordered_work {
     const byte *source, *last;  // the first byte, and the end of all that may be read
     byte* destination;
     std::int64_t row, pitch;  // bytes in a row, and bytes from row to row of the destination
-    bool keeps_result;        // in the L2
+    bool keeps_result;        // the L2 should keep the result
     unsigned pieces;          // in all
     strided::divider of_row;  // divides by the pieces in a row
     const uint4* rest;        // read and dropped
@@ -192,10 +192,10 @@ void for_each_launch(const ordered_rows& all, std::int64_t pieces_of_row, std::i
         w.pieces = static_cast<unsigned>(pieces);
         w.of_row = strided::divider(static_cast<unsigned>(pieces_of_row));
         if (first == 0) {  // a second launch is rare
-            const auto behind = reinterpret_cast<std::uintptr_t>(all.source + all.rows * all.row);
-            const std::uintptr_t past = (0 - behind) % kVectorBytes;
-            w.rest = reinterpret_cast<const uint4*>(behind + past);
-            const std::int64_t whole = all.rest - static_cast<std::int64_t>(past);
+            const auto end = reinterpret_cast<std::uintptr_t>(all.source + all.rows * all.row);
+            const std::uintptr_t to_vector = (0 - end) % kVectorBytes;
+            w.rest = reinterpret_cast<const uint4*>(end + to_vector);
+            const std::int64_t whole = all.rest - static_cast<std::int64_t>(to_vector);
             w.vectors = whole > 0 ? whole / kVectorBytes : 0;
             w.vectors_of_block = static_cast<unsigned>((w.vectors + blocks - 1) / blocks);
         }
@@ -262,7 +262,7 @@ void run_ordered(const matrix_work& work) {
     constexpr std::int64_t kMostCopies = 16;  // copies for a batch: with more, the launches would dominate the time
     const std::int64_t e = work.element_size;
     if (work.rows == 0 || work.cols == 0) return;
-    if (work.rows > 1 && work.source_ld != work.cols) decline("its source has no gaps after its rows");
+    if (work.rows > 1 && work.source_ld != work.cols) decline("its source must have no gaps after its rows");
     const std::int64_t packed = work.rows * work.cols;
     ordered_rows one{static_cast<const byte*>(work.source),
                      static_cast<byte*>(work.destination),
@@ -274,12 +274,12 @@ void run_ordered(const matrix_work& work) {
         one.rows *= work.count;
         return kCopy(one);
     }
-    if (work.count > kMostCopies) decline("it takes few matrices, or such as follow each other");
+    if (work.count > kMostCopies) decline("it takes at most 16 matrices, unless they are contiguous");
     for (std::int64_t i = 0; i < work.count; ++i) {
         kCopy(one);
         one.source += work.source_stride * e;
         one.destination += work.destination_stride * e;
-        if (i + 2 == work.count) one.rest = 0;  // only the gaps between matrices are surely allocated
+        if (i + 2 == work.count) one.rest = 0;  // memory after the last matrix may not be allocated
     }
 }
 
@@ -290,7 +290,7 @@ __global__ void CORNERTURN_RESIDENT(kOrderedThreads, 2048) ordered_rest(ordered_
 void copy_2d(const ordered_rows& all) {
     int most_pitch = 0;
     CORNERTURN_CUDA(cudaDeviceGetAttribute(&most_pitch, cudaDevAttrMaxPitch, device::launch_device()));
-    if (all.pitch > most_pitch) decline("cudaMemcpy2DAsync takes no rows so far apart");
+    if (all.pitch > most_pitch) decline("the rows are farther apart than cudaMemcpy2DAsync allows");
     constexpr std::int64_t kOfBlock = 16 << 10;
     if (all.rest >= kVectorBytes) {
         const ordered_rows rest{all.source, all.destination, 1, all.rows * all.row, 0, all.rest};

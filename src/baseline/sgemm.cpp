@@ -1,4 +1,4 @@
-#include "ops/gemm/work.hpp"
+#include "ops/gemm/gemm_work.hpp"
 
 #if defined(CORNERTURN_WITH_CUDA)
 #include <limits>
@@ -44,7 +44,7 @@ void multiply(const gemm_work& w) {
     // wants leading dimensions of at least 1.
     const auto number = [](std::int64_t size) { return static_cast<int>(size); };
     const auto ld = [](std::int64_t size) { return static_cast<int>(size > 0 ? size : 1); };
-    const auto op = [](bool transposed) { return transposed ? baseline::kTransposed : baseline::kAsItIs; };
+    const auto op = [](bool transposed) { return transposed ? baseline::kTransposed : baseline::kNotTransposed; };
     if (w.count == 1) {
         static const auto sgemm = library.find<sgemm_function>("cublasSgemm_v2");
         cublas::check(

@@ -1,4 +1,4 @@
-// bench: one operation beside its peers.
+// bench: times an operation and its peers.
 #include "lab/bench.hpp"
 
 #include <fmt/format.h>
@@ -19,25 +19,25 @@
 namespace cornerturn::cli {
 namespace {
 
-// The words of "a,b", each of them one of `known`.
-std::vector<std::string> read_words(const char* option, const std::string& text,
+// The names in "a,b". Each must be one of `known`.
+std::vector<std::string> read_names(const char* option, const std::string& text,
                                     const std::vector<std::string>& known) {
-    std::vector<std::string> words;
+    std::vector<std::string> names;
     std::istringstream parts(text);
-    for (std::string word; std::getline(parts, word, ',');) {
-        if (std::find(known.begin(), known.end(), word) == known.end()) {
+    for (std::string name; std::getline(parts, name, ',');) {
+        if (std::find(known.begin(), known.end(), name) == known.end()) {
             throw invalid_argument(
-                fmt::format("{} has '{}': it takes {}, separated by commas", option, word, fmt::join(known, ", ")));
+                fmt::format("{} has '{}': it takes {}, separated by commas", option, name, fmt::join(known, ", ")));
         }
-        if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
-    return words;
+    return names;
 }
 
 std::vector<std::string> read_some(const char* option, const std::string& text, const std::vector<std::string>& known) {
-    std::vector<std::string> words = read_words(option, text, known);
-    if (words.empty()) throw invalid_argument(fmt::format("{} is empty: it takes {}", option, fmt::join(known, ", ")));
-    return words;
+    std::vector<std::string> names = read_names(option, text, known);
+    if (names.empty()) throw invalid_argument(fmt::format("{} is empty: it takes {}", option, fmt::join(known, ", ")));
+    return names;
 }
 
 std::vector<int> read_sizes(const operation& does, const std::optional<std::string>& text) {
@@ -47,7 +47,7 @@ std::vector<int> read_sizes(const operation& does, const std::optional<std::stri
     std::vector<std::string> known;
     for (int size : does.facts().element_sizes) known.push_back(std::to_string(size));
     std::vector<int> sizes;
-    for (const std::string& word : read_some("--sizes", *text, known)) sizes.push_back(std::stoi(word));
+    for (const std::string& size : read_some("--sizes", *text, known)) sizes.push_back(std::stoi(size));
     return sizes;
 }
 
@@ -57,7 +57,7 @@ backend read_backend(const std::string& on) {
     throw invalid_argument(fmt::format("--on is '{}': it can be cuda or host", on));
 }
 
-// How many cells are drawn; 0: the grid is measured.
+// The number of random cells. 0: the bench measures the grid.
 int read_random(const invocation& asked) {
     if (!asked.given.has("--random")) {
         for (const char* option : {"--small", "--regret"}) {
@@ -67,7 +67,8 @@ int read_random(const invocation& asked) {
     }
     for (const char* option : {"--shapes", "--sizes"}) {
         if (asked.given.has(option))
-            throw invalid_argument(fmt::format("--random draws shapes and element sizes itself: leave out {}", option));
+            throw invalid_argument(
+                fmt::format("--random draws shapes and element sizes at random: leave out {}", option));
     }
     return asked.given.whole("--random", 0, 1, 100000);
 }
@@ -100,7 +101,7 @@ std::vector<bench_cell> read_cells(const invocation& asked, const operation& doe
 }
 
 lab::bench_request read_request(const invocation& asked, const operation& does, backend on) {
-    // A cell drawn at random counts as one of many: a few samples do.
+    // There are many random cells, so a few samples of each are enough.
     constexpr int kRandomRounds = 10;
     const int drawn = read_random(asked);
     const double seconds = read_seconds(asked.given.word("--seconds", drawn > 0 ? "0.05" : "0.5"));
@@ -108,8 +109,8 @@ lab::bench_request read_request(const invocation& asked, const operation& does, 
         throw invalid_argument("--small works only on cuda: leave out --small or --on host");
     const bench_contestants who = does.contestants(on);
     if (who.subject.empty())
-        throw invalid_argument(
-            fmt::format("--on is '{}': {} has no bench there", asked.given.word("--on", "cuda"), does.name()));
+        throw invalid_argument(fmt::format("--on is '{}': the bench of {} does not run there",
+                                           asked.given.word("--on", "cuda"), does.name()));
     lab::bench_request what{.does = &does,
                             .subject = &find_kernel(asked.given.word("--subject", who.subject)),
                             .yardstick = &find_kernel(who.yardstick),
@@ -133,16 +134,16 @@ lab::bench_request read_request(const invocation& asked, const operation& does, 
     }
     if (who.peer_family.empty()) {
         if (asked.given.has("--peers"))
-            throw invalid_argument(fmt::format("--peers: the bench of {} has no peers but {}: leave out --peers",
-                                               does.name(), what.yardstick->id));
+            throw invalid_argument(fmt::format("leave out --peers: the bench of {} compares only with {}", does.name(),
+                                               what.yardstick->id));
         return what;
     }
     std::vector<std::string> known;
     for (const kernel& k : kernels()) {
         if (does.accepts(k) && k.id.starts_with(who.peer_family)) known.push_back(k.id.substr(who.peer_family.size()));
     }
-    for (const std::string& word : read_words("--peers", asked.given.word("--peers", who.peers), known)) {
-        const kernel* const peer = &find_kernel(who.peer_family + word);
+    for (const std::string& name : read_names("--peers", asked.given.word("--peers", who.peers), known)) {
+        const kernel* const peer = &find_kernel(who.peer_family + name);
         if (peer != what.yardstick && peer != what.subject) what.peers.push_back(peer);
     }
     return what;
@@ -187,7 +188,7 @@ void run(const invocation& asked) {
     }
 }
 
-// Who is measured unless somebody says otherwise: "transpose on cuda: memcpy,copy; ...".
+// The peers by default: "transpose on cuda: memcpy,copy; ..."
 std::string usual_peers() {
     std::vector<std::string> all;
     for (const operation* o : operations()) {
@@ -211,22 +212,21 @@ command bench_command() {
         .options =
             {{"--sizes", "4,8", "Element sizes, in bytes. Default: all."},
              {"--shapes", "GROUP,GROUP",
-              "Groups of shapes. Default: all but caches and published. The error for a wrong name lists the groups."},
-             {"--random", "N", "Draw N random shapes from --seed instead, and show percentiles."},
+              "Groups of shapes. Default: all but caches and published. The error for an unknown name lists them."},
+             {"--random", "N", "Draw N random shapes from --seed instead of the grid, and show percentiles."},
              {"--small", "",
-              "With --random, on cuda: draw 1 to 64 MiB instead of 64 MiB to 1 GiB, and leave them in the L2 cache."},
-             {"--regret", "", "With --random: time every way that the library has for a shape."},
+              "With --random, on cuda: draw 1 to 64 MiB instead of 64 MiB to 1 GiB, and keep them in the L2 cache."},
+             {"--regret", "", "With --random: also time the other candidates of the library for each shape."},
              {"--on", "cuda|host", "Where to measure: on a GPU, or in host memory. Default: cuda."},
              {"--threads", "N", "With --on host: the number of threads to use. Default: one for each core."},
              {"--subject", "ID",
-              "The kernel to measure, as cornerturn list shows it. Products: then only its launch is measured, not "
-              "the plain call. Default: what the library runs."},
+              "The id of the kernel to measure; users' calls are then not timed. Default: the library's own kernel."},
              {"--peers", "NAME,NAME", peers.c_str()},
              {"--seconds", "X",
               "Time to sample each shape for. Default: 0.5, and at least 20 samples. With --random: 0.05, and 10."},
              {"--warm", "", "Do not flush the caches between samples."},
              {"--placement", "N", "On cuda: allocate N pairs of matrices first, to get other memory. Default: 0."},
-             {"--commit", "HASH", "The commit of the source, to be stored with the result."}},
+             {"--commit", "HASH", "The commit of the source. The result stores it."}},
         .run = run,
         .examples = {"cornerturn bench transpose --on host --shapes squares --sizes 4",
                      "cornerturn bench permute --random 100 --seed 7 --format json --output result.json"}};

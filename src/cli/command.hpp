@@ -1,4 +1,4 @@
-// The program's commands: a file each. program.cpp makes a command line of them.
+// The program's commands, one per file. program.cpp reads the command line.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace cornerturn::cli {
 
-// What somebody asked for. Options are words here, so that every mistake is told in the same way.
+// A command's arguments and options as text. Reading their values reports every mistake in the same form.
 struct invocation {
-    arguments given;  // options by their names, "--rows", and what has no dashes by its own, "OPERATION"
-    std::vector<std::string> repeated;         // of what may stand there several times
-    std::vector<std::string> words;            // the whole command line, without the program's name
-    std::vector<std::string> behind_dashes{};  // what follows --, where the command keeps words
+    arguments given;                          // by name: options ("--rows") and positionals ("OPERATION")
+    std::vector<std::string> repeated;        // of the positional that may be repeated, or the unknown arguments
+    std::vector<std::string> command_line;    // without the program's name
+    std::vector<std::string> after_dashes{};  // the arguments after --, if command::keeps_arguments
 
     // --format, --seed, --output.
     lab::format format() const;
@@ -32,20 +32,19 @@ struct invocation {
 
 struct command {
     const char *name, *help;
-    std::vector<option> positionals;  // all are needed
-    bool repeats = false;             // the last of them may stand there several times
-    std::vector<option> options;      // besides --output, and --format and --seed unless it has a format of its own
+    std::vector<option> positionals;  // all are required
+    bool repeats = false;             // the last positional may be repeated
+    std::vector<option> options;      // all_options() adds those that most commands have
     void (*run)(const invocation&);
-    bool own_format = false;
-    // Words that no option of its own takes are in invocation::repeated, in their order; and it has no --output but its
-    // own.
-    bool keeps_words = false;
-    std::vector<std::string> repeatable = {};            // options that may be given several times: values by lines
-    int (*run_for_status)(const invocation&) = nullptr;  // instead of run: what the program then returns
-    const char* usage = nullptr;                         // behind the name, where it is not made of the options
+    bool own_format = false;  // all_options() adds no --format and no --seed
+    // Unknown arguments are in invocation::repeated, in their order. all_options() adds no --output.
+    bool keeps_arguments = false;
+    std::vector<std::string> repeatable = {};            // options that may be repeated: one value per line
+    int (*run_for_status)(const invocation&) = nullptr;  // instead of run: returns the program's exit code
+    const char* usage = nullptr;                         // the usage after the name; null: made from the options
     std::vector<const char*> examples = {};
 
-    // The options of its own, and those that all such commands have.
+    // `options`, then --seed, --format and --output.
     std::vector<option> all_options() const;
 };
 

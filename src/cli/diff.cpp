@@ -1,4 +1,4 @@
-// diff: two kernels on the same work.
+// diff: compares two kernels on the same work.
 #include <fmt/format.h>
 
 #include "cli/progress.hpp"
@@ -30,8 +30,8 @@ void run(const invocation& asked) {
         before = runner->run(from, what);
         blocks.restart();
         line.at(2, 2, to.id);
-        after = &to == &from ? before : runner->run(to, what);  // ncu adds up what one kernel launched
-        runner.reset();                                         // its buffers are the next program's to use
+        after = &to == &from ? before : runner->run(to, what);  // ncu adds up the launches of one kernel
+        runner.reset();                                         // frees its buffers for ncu's run
         blocks.restart();
         if (wanted.any) line.at("reading the hardware's counters");
         add_hardware(wanted, asked, {&before, &after});
@@ -45,7 +45,7 @@ void run(const invocation& asked) {
 
 command diff_command() {
     return {.name = "diff",
-            .help = "Run two kernels on the same work. Show what changed, and the counter that explains it.",
+            .help = "Run two kernels on the same work. Show the differences, and the counter that explains them.",
             .positionals = {{"FROM", "", "One kernel's id, as cornerturn list shows it."},
                             {"TO", "", "The other kernel's id."}},
             .options = run_options(),

@@ -1,4 +1,4 @@
-// emulate and cc: CUDA programs without a GPU.
+// emulate and cc: run and compile CUDA programs without a GPU.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -43,7 +43,7 @@ const std::vector<lab::table::column> kCounterColumns = {
     {"shared loads", true}, {"wavefronts/load", true}, {"shared stores", true}, {"wavefronts/store", true},
     {"conflicts", true},    {"atomics", true}};
 
-// "1,024" where people read it.
+// "1,024", except in CSV, which programs read.
 std::string number(std::uint64_t value, lab::format as) {
     return as == lab::format::csv ? std::to_string(value) : lab::grouped(value);
 }
@@ -89,7 +89,7 @@ std::string show(const std::vector<kernel_report>& kernels, bool by_line, lab::f
     return all.print(as);
 }
 
-// The record's text, of the kernels whose numbers these are.
+// The report's JSON text with only the kernels of these indices.
 std::string only(const std::vector<std::size_t>& kernels, const std::string& text) {
     nlohmann::ordered_json all = nlohmann::ordered_json::parse(text), kept = nlohmann::ordered_json::array();
     for (const std::size_t k : kernels) kept.push_back(std::move(all["kernels"][k]));
@@ -97,7 +97,7 @@ std::string only(const std::vector<std::size_t>& kernels, const std::string& tex
     return lab::json_text(all, 1) + "\n";
 }
 
-// A file for the program to write to, gone at the end.
+// A temporary file for the program's report.
 class report_file {
 public:
     report_file() {
@@ -123,15 +123,15 @@ private:
     std::string path_;
 };
 
-// The program to run: one that was made already, or what the words make.
-std::string program_of(const std::vector<std::string>& words) {
-    if (words.empty())
-        throw invalid_argument("emulate needs FILE: CUDA sources, or a program that `cornerturn cc` made");
-    std::error_code none;
-    if (words.size() == 1 && fs::path(words[0]).extension() != ".cu" && fs::is_regular_file(words[0], none) &&
-        access(words[0].c_str(), X_OK) == 0)
-        return fs::absolute(words[0]).string();
-    return emulate::compiled_program(emulate::compilation::from_words(words));
+// The program to run: a finished one, or one that is compiled from these arguments.
+std::string program_of(const std::vector<std::string>& arguments) {
+    if (arguments.empty())
+        throw invalid_argument("emulate needs FILE: CUDA sources, or a program that `cornerturn cc` compiled");
+    std::error_code ignored;
+    if (arguments.size() == 1 && fs::path(arguments[0]).extension() != ".cu" &&
+        fs::is_regular_file(arguments[0], ignored) && access(arguments[0].c_str(), X_OK) == 0)
+        return fs::absolute(arguments[0]).string();
+    return emulate::compiled_program(emulate::compilation::from_arguments(arguments));
 }
 
 int run_emulate(const invocation& asked) {
@@ -149,7 +149,7 @@ int run_emulate(const invocation& asked) {
          {std::tuple{"--timeout", "timeout", 1}, {"--workers", "workers", 1}, {"--stack", "stack", 1024}})
         if (asked.given.has(name)) options += fmt::format(",{}={}", key, asked.given.size(name, 0) * scale);
     std::vector<std::string> program{program_of(asked.repeated)};
-    program.insert(program.end(), asked.behind_dashes.begin(), asked.behind_dashes.end());
+    program.insert(program.end(), asked.after_dashes.begin(), asked.after_dashes.end());
     setenv("CORNERTURN_EMULATE", options.c_str(), 1);
     const int status = emulate::run_program(program);
     std::string text = record.text();
@@ -198,12 +198,13 @@ int run_emulate(const invocation& asked) {
 }
 
 int run_cc(const invocation& asked) {
-    if (!asked.behind_dashes.empty()) throw invalid_argument("cc only compiles: leave out -- and what follows it");
+    if (!asked.after_dashes.empty())
+        throw invalid_argument("cc only compiles: leave out -- and the arguments after it");
     if (emulate::asks_version(asked.repeated)) {
         write_out({}, emulate::version_text());
         return 0;
     }
-    emulate::compile(emulate::compilation::from_words(asked.repeated));
+    emulate::compile(emulate::compilation::from_arguments(asked.repeated));
     return 0;
 }
 
@@ -214,11 +215,10 @@ command emulate_command() {
             .help = "Run a CUDA program without a GPU, and count its kernels' memory accesses.",
             .positionals = {},
             .options = {{"--lines", "", "Show counters for each source line."},
-                        {"--sample", "",
-                         "Run only some blocks of each launch. The others count like the blocks of their kind."},
-                        {"--kernel", "NAME", "Show only the kernel of this name. May be repeated."},
+                        {"--sample", "", "Run only some blocks of each launch. Each one stands for its kind."},
+                        {"--kernel", "NAME", "Show only the kernel with this name. May be repeated."},
                         {"--budget", "'KERNEL: METRIC <= N, ...'",
-                         "End with exit code 1 if the counter is outside its limit. May be repeated."},
+                         "End with exit code 1 if a counter is outside its limit. May be repeated."},
                         {"--timeout", "SECONDS", "How long one block may take. Default: 300."},
                         {"--workers", "N", "The number of threads that run blocks. Default: one for each core."},
                         {"--stack", "KIB", "Size of each CUDA thread's stack, in KiB. Default: 16."},
@@ -226,7 +226,7 @@ command emulate_command() {
                         {"--output", "FILE", "Write the counters to this file instead of the terminal."}},
             .run = nullptr,
             .own_format = true,
-            .keeps_words = true,
+            .keeps_arguments = true,
             .repeatable = {"--kernel", "--budget"},
             .run_for_status = run_emulate,
             .usage = "[OPTIONS] FILE.cu... [-I DIR] [-D NAME] [-std=c++20 ...] [-- ARGUMENTS]",
@@ -241,7 +241,7 @@ command cc_command() {
             .options = {},
             .run = nullptr,
             .own_format = true,
-            .keeps_words = true,
+            .keeps_arguments = true,
             .run_for_status = run_cc,
             .usage = "FILE.cu... [-c] [-o FILE] [-I DIR] [-D NAME] [-O3 ...]",
             .examples = {"cornerturn cc saxpy.cu -o saxpy"}};

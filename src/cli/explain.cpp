@@ -1,4 +1,4 @@
-// explain: what would be chosen; or, of one kernel, what it does.
+// explain: the library's choice of a kernel; or, for a kernel's id, what that kernel does.
 #include "cli/explain.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace cornerturn::cli {
 namespace {
 
-// Those of choices, and those of a kernel's work.
+// The options for an operation and those for a kernel's id.
 std::vector<option> all_options() {
     std::vector<option> all = {
         {"--on", "cuda|host|emulator",
@@ -28,10 +28,10 @@ std::vector<option> all_options() {
 std::string explain_choice(const operation& does, const invocation& asked) {
     if (asked.find("--svg"))
         throw invalid_argument(
-            fmt::format("--svg needs a kernel's id, and '{}' is not one (cornerturn list shows them)", does.name()));
+            fmt::format("--svg needs a kernel's id instead of '{}' (cornerturn list shows the ids)", does.name()));
     if (asked.find("--timeout"))
-        throw invalid_argument(fmt::format(
-            "--timeout needs a kernel's id, and '{}' is not one (cornerturn list shows them)", does.name()));
+        throw invalid_argument(
+            fmt::format("--timeout needs a kernel's id instead of '{}' (cornerturn list shows the ids)", does.name()));
     const std::vector<option> its = does.explain_options();
     for (const option& o : all_options()) {
         if (asked.given.has(o.name) && !has(its, o.name) && !its.empty())
@@ -56,19 +56,20 @@ void run(const invocation& asked) {
 }  // namespace
 
 command explain_command() {
-    std::vector<option> options = {{"--svg", "FILE", "Draw what the kernel's warp 0 does. For a kernel's id."},
+    std::vector<option> options = {{"--svg", "FILE", "Draw the memory accesses of warp 0. For a kernel's id."},
                                    timeout_option()};
     for (const option& o : all_options()) options.push_back(o);
     static const std::string what = fmt::format("{}. Or a kernel's id.", operation_help(false));
-    return {.name = "explain",
-            .help =
-                "Show which kernel the library would choose, and why. For a kernel's id: show its idea, and what its "
-                "lines and one of its warps do.",
-            .positionals = {{"WHAT", "", what.c_str()}},
-            .options = options,
-            .run = run,
-            .examples = {"cornerturn explain transpose --rows 10007 --cols 10009",
-                         "cornerturn explain transpose/shared@32x32 --svg warp.svg"}};
+    return {
+        .name = "explain",
+        .help =
+            "Show which kernel the library would choose, and why. For a kernel's id: show its idea, the counters of "
+            "its source lines, and the accesses of one warp.",
+        .positionals = {{"WHAT", "", what.c_str()}},
+        .options = options,
+        .run = run,
+        .examples = {"cornerturn explain transpose --rows 10007 --cols 10009",
+                     "cornerturn explain transpose/shared@32x32 --svg warp.svg"}};
 }
 
 }  // namespace cornerturn::cli

@@ -1,4 +1,4 @@
-// What explain tells of one kernel.
+// explain for one kernel.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace cornerturn::cli {
 
-// What the kernel is for, what each line of it does, and what one warp does to sectors and banks; as a drawing too, in
-// the file that --svg names. Throws invalid_argument that names the option at fault.
+// The kernel's idea, the counters of its lines, and the sectors and banks that one warp accesses. Also draws these
+// accesses to the file of --svg. Throws invalid_argument that names the option at fault.
 std::string explain_kernel(const kernel& k, const invocation& asked);
 
 }  // namespace cornerturn::cli

@@ -1,4 +1,4 @@
-// explain ID: one kernel, run in the emulator and looked at.
+// explain ID: runs one kernel in the emulator and shows what it does.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -22,16 +22,16 @@ constexpr std::int64_t kStandardSize = 1024;
 
 lab::request read_request(const kernel& k, const invocation& asked) {
     if (const std::string on = asked.given.word("--on", "emulator"); on != "emulator")
-        throw invalid_argument(fmt::format("--on is '{}': a single kernel is explained on the emulator only", on));
+        throw invalid_argument(fmt::format("--on is '{}': a kernel's id is explained only on the emulator", on));
     check_work_options(asked.given, *k.does);
     const std::vector<option> of_work = work_options();
-    for (const auto& [name, word] : asked.given.given()) {
+    for (const auto& [name, value] : asked.given.given()) {
         if (has(of_work, name) || !name.starts_with("--")) continue;
         constexpr const char* kOthers[] = {"--dtype", "--seed", "--svg", "--timeout", "--on", "--format", "--output"};
         if (std::find(std::begin(kOthers), std::end(kOthers), name) == std::end(kOthers))
             throw invalid_argument(fmt::format(
-                "explain of one kernel takes {}, --dtype, --seed, --svg and --timeout; {} is for explain OPERATION",
-                options_text(work_options_of(*k.does)), name));
+                "{} needs an operation, not a kernel's id: {} takes {}, --dtype, --seed, --svg and --timeout", name,
+                k.id, options_text(work_options_of(*k.does))));
     }
     lab::request what{.work = k.does->read(asked.given, kStandardSize)};
     what.lines = what.watch = true;
@@ -39,10 +39,10 @@ lab::request read_request(const kernel& k, const invocation& asked) {
     return what;
 }
 
-// Lines of source files, as far as they are at hand.
+// Lines of source files, if the files exist.
 class sources {
 public:
-    // Without its indentation; empty where the file is not here. A relative path begins at the source folder.
+    // Without its indentation. Empty if the file is missing. A relative path begins at the source folder.
     std::string line(const std::string& path, int number) {
         const auto [found, fresh] = files_.try_emplace(path);
         if (fresh) {
@@ -61,14 +61,14 @@ private:
 
 std::string notes_of(const kernel& k, lab::format as) {
     const rung_notes& n = *k.notes;
-    lab::table t{{{"what"}, {"in words"}}, {}};
-    for (const auto& [what, words] : {std::pair{"idea", n.idea},
-                                      {"change", n.change},
-                                      {"contract", n.contract},
-                                      {"bytes", n.bytes},
-                                      {"limit", n.limit},
-                                      {"source", n.source}})
-        t.rows.push_back({what, words});
+    lab::table t{{{"note"}, {"text"}}, {}};
+    for (const auto& [name, note] : {std::pair{"idea", n.idea},
+                                     {"change", n.change},
+                                     {"contract", n.contract},
+                                     {"bytes", n.bytes},
+                                     {"limit", n.limit},
+                                     {"source", n.source}})
+        t.rows.push_back({name, note});
     t.rows.push_back({"file", k.file});
     return t.print(as);
 }
@@ -113,8 +113,7 @@ std::string explain_kernel(const kernel& k, const invocation& asked) {
     const auto svg = asked.find("--svg");
     if (svg && svg->empty()) throw invalid_argument("--svg is empty: it must be a file");
     if (svg && svg == asked.output())
-        throw invalid_argument(
-            fmt::format("--svg and --output are both {}: the drawing needs a file of its own", *svg));
+        throw invalid_argument(fmt::format("--svg and --output are both {}: they must be different files", *svg));
     const lab::request what = read_request(k, asked);
     if (svg) check_writable(*svg);
     const lab::result r = lab::emulator_runner()->run(k, what);
@@ -122,10 +121,10 @@ std::string explain_kernel(const kernel& k, const invocation& asked) {
     const auto steps = report::steps_of(r.watched);
     if (svg) {
         if (steps.empty())
-            throw error(fmt::format("{}: there is nothing to draw: {}", k.id,
-                                    r.ran() ? "its warp 0 accesses nothing" : r.skipped));
+            throw error(fmt::format("{}: nothing to draw: {}", k.id,
+                                    r.ran() ? "its warp 0 has no memory accesses" : r.skipped));
         write_out(svg,
-                  report::picture_of(fmt::format("{}: what warp 0 of the first tile does", k.id), steps).as_file());
+                  report::picture_of(fmt::format("{}: accesses of warp 0 in the first tile", k.id), steps).as_file());
     }
     sources text;
     if (as == lab::format::json) return lab::json_text(json_of(k, r, steps, text), 2) + "\n";
@@ -150,7 +149,7 @@ std::string explain_kernel(const kernel& k, const invocation& asked) {
     std::string out = (*fence != 0 ? heading : lab::wrapped(heading, 2)) + "\n" + notes_of(k, as);
     if (!lines.rows.empty()) out += "\n" + lines.print(as);
     if (steps.empty()) return out;
-    out += "\nWarp 0 of the first tile: each access of the kernel, the first time that the warp makes it.\n";
+    out += "\nWarp 0 in the first tile: the first execution of each access in the source.\n";
     for (const report::warp_step& s : steps) {
         out += fmt::format("\n{}:{}  {}{}\n", s.access->file, s.access->line, report::step_text(*s.access),
                            s.times > 1 ? fmt::format("; {} times", s.times) : "");

@@ -7,7 +7,7 @@
 namespace cornerturn::cli {
 namespace {
 
-// A name, and beside it what it means; on the lines below where the name is long.
+// A name with its text beside it, or below it if the name is long.
 std::string entry(const std::string& name, const std::string& text) {
     constexpr std::size_t kColumn = 28;
     std::string line = "  " + name;
@@ -39,8 +39,7 @@ std::vector<option> command::all_options() const {
         all.push_back({"--seed", "N", "Seed of everything that is random. Default: 1."});
         all.push_back({"--format", "table|markdown|csv|json", "How to print the result. Default: table."});
     }
-    if (!keeps_words)
-        all.push_back({"--output", "FILE", "Write what is printed to this file instead of the terminal."});
+    if (!keeps_arguments) all.push_back({"--output", "FILE", "Write the output to this file instead of the terminal."});
     return all;
 }
 
@@ -50,7 +49,7 @@ std::string help_of(const command& what) {
     if (!what.positionals.empty()) text += "\nArguments:\n";
     for (const option& o : what.positionals) text += entry(o);
     const std::vector<option> all = what.all_options();
-    std::vector<std::string> owners;  // in the options' order, those of all operations last
+    std::vector<std::string> owners;  // in the order of the options; the options of all operations come last
     for (const option& o : all) {
         if (*o.whose != 0 && std::find(owners.begin(), owners.end(), o.whose) == owners.end())
             owners.emplace_back(o.whose);

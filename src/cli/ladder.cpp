@@ -1,4 +1,4 @@
-// ladder: every rung of an operation.
+// ladder: runs every rung of an operation.
 #include "lab/ladder.hpp"
 
 #include <fmt/format.h>
@@ -15,11 +15,11 @@
 namespace cornerturn::cli {
 namespace {
 
-// The id of the rung that is meant: a whole id, or one without its family.
-std::string id_of(const std::string& word, const operation& does) {
-    if (word.find('/') != std::string::npos) return word;
+// The id of a rung, from an id with or without its family.
+std::string id_of(const std::string& name, const operation& does) {
+    if (name.find('/') != std::string::npos) return name;
     std::vector<std::string> ids;
-    for (const char* family : does.facts().families) ids.push_back(fmt::format("{}/{}", family, word));
+    for (const char* family : does.facts().families) ids.push_back(fmt::format("{}/{}", family, name));
     const auto is_kernel = [](const std::string& id) {
         return std::any_of(kernels().begin(), kernels().end(), [&](const kernel& k) { return k.id == id; });
     };
@@ -27,13 +27,13 @@ std::string id_of(const std::string& word, const operation& does) {
     return at == ids.end() ? ids.front() : *at;
 }
 
-// The rungs that are named, in the ladder's order.
+// The named rungs, in the ladder's order.
 std::vector<const kernel*> choose_rungs(const std::vector<const kernel*>& rungs, const operation& does,
                                         const std::string& text) {
     std::vector<const kernel*> chosen;
-    std::istringstream words(text);
-    for (std::string word; std::getline(words, word, ',');) {
-        const std::string id = id_of(word, does);
+    std::istringstream names(text);
+    for (std::string name; std::getline(names, name, ',');) {
+        const std::string id = id_of(name, does);
         const kernel& named = find_kernel(id);
         if (std::find(rungs.begin(), rungs.end(), &named) == rungs.end())
             throw invalid_argument(fmt::format("--rungs has {}, which is not a rung of {}", id, does.name()));

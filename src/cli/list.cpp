@@ -1,4 +1,4 @@
-// list: every kernel.
+// list: lists every kernel.
 #include "cli/command.hpp"
 #include "cli/output.hpp"
 #include "lab/views.hpp"

@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kStandardOutput = "standard output";
 
-// Something that is written to, not replaced: a pipe or a device.
+// Whether it is a pipe or a device: the program writes to it instead of replacing it.
 bool is_stream(const std::string& path) {
     struct stat found;
     return stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode);
@@ -31,7 +31,7 @@ bool is_stream(const std::string& path) {
 }  // namespace
 
 void open_standard_files() {
-    // Such that reading or writing fails, as it would have.
+    // In the wrong mode, so that reading or writing still fails.
     for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (fcntl(number, F_GETFD) < 0) (void)open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY);
     }
@@ -40,7 +40,7 @@ void open_standard_files() {
 void say(std::string_view message) noexcept {
     try {
         std::string line = "cornerturn: ";
-        // One line, whatever a name in it consists of, and none of it moves the cursor.
+        // A name can contain any character. The message stays one line and does not move the cursor.
         for (const char c : message) line += static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? '?' : c;
         std::fputs((line + '\n').c_str(), stderr);
     } catch (const std::bad_alloc&) {

@@ -1,4 +1,4 @@
-// Where the program's output goes.
+// The program's output.
 #pragma once
 
 #include <optional>
@@ -7,17 +7,17 @@
 
 namespace cornerturn::cli {
 
-// Call this first. It fills closed descriptors 0 to 2, so that no file opened later gets their number.
+// Call this first. It opens closed descriptors 0 to 2, so that no file gets their number later.
 void open_standard_files();
 
-// A line on standard error, after the program's name. Where it cannot be written, nothing is said.
+// Prints a line on standard error, after the program's name. Failures are ignored.
 void say(std::string_view message) noexcept;
 
-// Throws error where nothing could be written there, to a file or to standard output, before anything else is done.
+// Checks before any work that the file, or standard output, can be written. Throws an error if not.
 void check_writable(const std::optional<std::string>& path);
 
-// Prints to the terminal, or to a file if there is a path. A file appears, or is replaced, only once it is
-// whole; what is no regular file, such as a pipe or a device, is written to. Throws error that names the target.
+// Prints to standard output, or to a file if there is a path. A file appears, or is replaced, only when it is complete.
+// Pipes and devices are written to directly. Throws an error that names the target.
 void write_out(const std::optional<std::string>& path, const std::string& text);
 
 }  // namespace cornerturn::cli

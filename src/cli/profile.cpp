@@ -1,4 +1,4 @@
-// profile: one kernel.
+// profile: shows the counters of one kernel.
 #include "cli/progress.hpp"
 #include "cli/run.hpp"
 #include "lab/compare.hpp"
@@ -37,9 +37,9 @@ command profile_command() {
         options.end(),
         {{"--lines", "", "Show counters for each source line too."},
          {"--compare", "",
-          "Show the emulator's counters beside the hardware's, and what explains each difference. On a GPU."}});
+          "On cuda: show the emulator's counters beside the hardware's, and the cause of each difference."}});
     return {.name = "profile",
-            .help = "Show all counters of one kernel, and what each one means.",
+            .help = "Show all counters of one kernel, and the meaning of each.",
             .positionals = {{"ID", "", "The kernel's id, as cornerturn list shows it."}},
             .options = options,
             .run = run,

@@ -1,4 +1,4 @@
-// The cornerturn program: its command line.
+// The cornerturn program: reads its command line and runs a command.
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,7 +15,7 @@
 #include "cli/command.hpp"
 #include "cli/help.hpp"
 #include "cli/output.hpp"
-#include "core/words.hpp"
+#include "core/numbers.hpp"
 #include "cornerturn/error.hpp"
 
 namespace cornerturn::cli {
@@ -24,7 +24,7 @@ lab::format invocation::format() const { return lab::find_format(given.word("--f
 
 std::uint64_t invocation::seed() const { return static_cast<std::uint64_t>(given.size("--seed", 1)); }
 
-std::string invocation::text() const { return fmt::format("cornerturn {}", fmt::join(words, " ")); }
+std::string invocation::text() const { return fmt::format("cornerturn {}", fmt::join(command_line, " ")); }
 
 namespace {
 
@@ -32,25 +32,25 @@ constexpr int kFailure = 1, kUsage = 2;
 constexpr const char* kAbout =
     "Transposes matrices, permutes the axes of tensors, and runs, explains and emulates CUDA kernels.";
 
-// One option of a command, and what was given for it.
+// One option of a command, and its value on the command line.
 struct slot {
     std::string name;
     bool flag = false, is_set = false;
-    std::optional<std::string> word = std::nullopt;
+    std::optional<std::string> value = std::nullopt;
 };
 
 struct added_command {
     command what;
     CLI::App* app = nullptr;
-    std::deque<slot> slots = {};  // whose addresses CLI11 holds
+    std::deque<slot> slots = {};  // CLI11 keeps their addresses
     std::vector<std::string> repeated = {};
 
-    void add(const option& o, bool needed = false) {
+    void add(const option& o, bool required = false) {
         slot& s = slots.emplace_back(slot{o.name, o.is_flag()});
         if (s.flag)
             app->add_flag(o.name, s.is_set, o.help);
         else
-            app->add_option(o.name, s.word, o.help)->required(needed);
+            app->add_option(o.name, s.value, o.help)->required(required);
         if (std::find(what.repeatable.begin(), what.repeatable.end(), o.name) != what.repeatable.end())
             app->get_option(o.name)->multi_option_policy(CLI::MultiOptionPolicy::Join);
     }
@@ -62,25 +62,25 @@ struct added_command {
             else
                 add(o, true);
         }
-        if (what.keeps_words) app->allow_extras();
+        if (what.keeps_arguments) app->allow_extras();
         for (const option& o : what.all_options()) add(o);
     }
-    invocation read(const std::vector<std::string>& words) const {
-        invocation all{{}, repeated, words};
-        if (what.keeps_words) {
+    invocation read(const std::vector<std::string>& command_line) const {
+        invocation all{{}, repeated, command_line};
+        if (what.keeps_arguments) {
             all.repeated = app->remaining();
-            const auto dashes = std::find(words.begin(), words.end(), "--");
-            if (dashes != words.end()) all.behind_dashes.assign(dashes + 1, words.end());
+            const auto dashes = std::find(command_line.begin(), command_line.end(), "--");
+            if (dashes != command_line.end()) all.after_dashes.assign(dashes + 1, command_line.end());
         }
         for (const slot& s : slots) {
-            if (s.flag ? s.is_set : s.word.has_value()) all.given.give(s.name, s.word.value_or(""));
+            if (s.flag ? s.is_set : s.value.has_value()) all.given.give(s.name, s.value.value_or(""));
         }
         return all;
     }
 };
 
-// What CLI11 finds wrong with a command, as other mistakes are told.
-std::string in_words(const CLI::ParseError& mistake, const command& what) {
+// CLI11's message about a mistake, in the form of this program's messages.
+std::string message_of(const CLI::ParseError& mistake, const command& what) {
     const std::string text = mistake.what();
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&mistake) != nullptr)  // "--cols: 1 required TEXT missing"
         return text.substr(0, text.find(':')) + " takes one value";
@@ -104,48 +104,51 @@ int run(int argc, char** argv) {
         c.add_all(app);
         names.emplace_back(c.what.name);
     }
-    const std::vector<std::string> words(argv + 1, argv + argc);
-    const bool about_all = !words.empty() && (words[0] == "-h" || words[0] == "--help" || words[0] == "--version");
-    if (!about_all && (words.empty() || std::find(names.begin(), names.end(), words[0]) == names.end())) {
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    const bool about_program =
+        !arguments.empty() && (arguments[0] == "-h" || arguments[0] == "--help" || arguments[0] == "--version");
+    if (!about_program && (arguments.empty() || std::find(names.begin(), names.end(), arguments[0]) == names.end())) {
         throw invalid_argument(
             fmt::format("{}; the commands are {} (see cornerturn --help)",
-                        words.empty() ? "a command is missing" : fmt::format("'{}' is not a command", words[0]),
+                        arguments.empty() ? "a command is missing" : fmt::format("'{}' is not a command", arguments[0]),
                         fmt::join(names, ", ")));
     }
-    // What follows -- is another program's.
-    const bool keeps_words = std::any_of(commands.begin(), commands.end(), [&](const added_command& c) {
-        return c.what.keeps_words && !words.empty() && c.what.name == words[0];
+    // The arguments after -- are for another program.
+    const bool keeps_arguments = std::any_of(commands.begin(), commands.end(), [&](const added_command& c) {
+        return c.what.keeps_arguments && !arguments.empty() && c.what.name == arguments[0];
     });
-    const auto own_words = keeps_words ? std::find(words.begin(), words.end(), "--") - words.begin() + 1 : argc;
+    const auto own_count =
+        keeps_arguments ? std::find(arguments.begin(), arguments.end(), "--") - arguments.begin() + 1 : argc;
     try {
-        app.parse(about_all ? 2 : static_cast<int>(own_words), argv);
+        app.parse(about_program ? 2 : static_cast<int>(own_count), argv);
     } catch (const CLI::ExtrasError&) {
         std::vector<std::string> unknown = app.remaining(true);
         std::sort(unknown.begin(), unknown.end(),
                   [](const auto& a, const auto& b) { return a.starts_with('-') && !b.starts_with('-'); });
-        throw invalid_argument(fmt::format("{} does not know '{}' (cornerturn {} --help shows its options)", words[0],
-                                           fmt::join(unknown, " "), words[0]));
+        throw invalid_argument(fmt::format("{} does not take '{}' (cornerturn {} --help shows its options)",
+                                           arguments[0], fmt::join(unknown, " "), arguments[0]));
     } catch (const CLI::Success& wanted) {  // --help, --version
         if (dynamic_cast<const CLI::CallForVersion*>(&wanted) != nullptr) {
             write_out(std::nullopt, CORNERTURN_VERSION "\n");
-        } else if (about_all) {
+        } else if (about_program) {
             std::vector<command> all;
             for (const added_command& c : commands) all.push_back(c.what);
             write_out(std::nullopt, help_of_program(kAbout, all));
         } else {
-            const auto its = std::find(names.begin(), names.end(), words[0]) - names.begin();
+            const auto its = std::find(names.begin(), names.end(), arguments[0]) - names.begin();
             write_out(std::nullopt, help_of(commands[static_cast<std::size_t>(its)].what));
         }
         return 0;
     } catch (const CLI::ParseError& mistake) {
-        const auto its = std::find(names.begin(), names.end(), words[0]) - names.begin();
+        const auto its = std::find(names.begin(), names.end(), arguments[0]) - names.begin();
         throw invalid_argument(fmt::format("{} (cornerturn {} --help shows its options)",
-                                           in_words(mistake, commands[static_cast<std::size_t>(its)].what), words[0]));
+                                           message_of(mistake, commands[static_cast<std::size_t>(its)].what),
+                                           arguments[0]));
     }
     for (const added_command& c : commands) {
         if (!c.app->parsed()) continue;
-        const invocation asked = c.read(words);
-        if (!c.what.own_format) asked.seed();  // a mistake in it is one where nothing is random, too
+        const invocation asked = c.read(arguments);
+        if (!c.what.own_format) asked.seed();  // a mistake in --seed counts even if nothing is random
         check_writable(asked.output());
         if (c.what.run_for_status != nullptr) return c.what.run_for_status(asked);
         c.what.run(asked);
@@ -153,7 +156,7 @@ int run(int argc, char** argv) {
     return 0;
 }
 
-// Says that memory ran out. How much was wanted is not known here.
+// Reports that memory ran out. The size of the failed allocation is unknown here.
 void say_out_of_memory() {
     char text[128] = "the system does not have enough memory";
     rlimit limit;
@@ -163,7 +166,7 @@ void say_out_of_memory() {
     say(text);
 }
 
-// For what nobody can catch: an exception before main, or in a thread.
+// For exceptions that main cannot catch: those before main, or in a thread.
 [[gnu::constructor(101)]] void end_in_one_line() {
     std::set_terminate([] {
         try {
@@ -184,7 +187,7 @@ void say_out_of_memory() {
 int main(int argc, char** argv) {
     using namespace cornerturn;
     cli::open_standard_files();
-    std::signal(SIGXFSZ, [](int) {});  // a file beyond the limit on its size is an error as others are
+    std::signal(SIGXFSZ, [](int) {});  // so that a file above the size limit is an ordinary error
     try {
         return cli::run(argc, argv);
     } catch (const invalid_argument& mistake) {

@@ -16,8 +16,8 @@
 namespace cornerturn::cli {
 namespace {
 
-constexpr std::chrono::seconds kPatience{2};         // before the line appears
-constexpr std::chrono::milliseconds kInterval{250};  // between two of its changes
+constexpr std::chrono::seconds kPatience{2};         // until the line appears
+constexpr std::chrono::milliseconds kInterval{250};  // between its changes
 constexpr const char* kEraseLine = "\r\033[K";
 
 bool terminal_can_show() {
@@ -25,7 +25,7 @@ bool terminal_can_show() {
     return isatty(STDERR_FILENO) != 0 && terminal != nullptr && *terminal != 0 && std::strcmp(terminal, "dumb") != 0;
 }
 
-// A longer line would wrap, and could not be erased.
+// The longest line that does not wrap: a wrapped line could not be erased.
 std::size_t room() {
     winsize size = {};
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 2) return 79;
@@ -36,13 +36,13 @@ std::size_t room() {
 
 progress::progress(std::function<std::string()> more) : more_(std::move(more)) {
     if (!terminal_can_show()) return;
-    // Signals are for the other threads.
+    // Other threads handle the signals.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
         thread_ = std::thread([this] { run(); });
-    } catch (const std::system_error&) {  // no more threads: the work matters more
+    } catch (const std::system_error&) {  // no thread is available: run without progress
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -85,7 +85,8 @@ void progress::print(const std::string& line) {
     printed_ = line;
     std::string plain = line.substr(0, room());
     std::replace_if(
-        plain.begin(), plain.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');  // names may have any
+        plain.begin(), plain.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; },
+        '?');  // names can have control characters
     std::fputs((kEraseLine + plain).c_str(), stderr);
 }
 

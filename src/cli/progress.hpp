@@ -1,4 +1,4 @@
-// A line on the terminal that says what the program is at.
+// A line on the terminal that shows the program's progress.
 #pragma once
 
 #include <chrono>
@@ -12,19 +12,19 @@
 
 namespace cornerturn::cli {
 
-// The line appears once the work has taken two seconds, changes some times a second, and is erased at the end of the
-// scope. A thread of its own prints it: the work is not slowed. None where standard error is no terminal, or one that
-// cannot erase a line.
+// The line appears after two seconds of work, changes up to four times a second, and is erased at the end of the scope.
+// Another thread prints it, so the work is not slower. There is no line if standard error is not a terminal that can
+// erase lines.
 class progress {
 public:
-    // `more` is asked for what stands behind the text, by the other thread.
+    // The other thread calls `more` for the text after that of at().
     explicit progress(std::function<std::string()> more = {});
     ~progress();
     progress(const progress&) = delete;
     progress& operator=(const progress&) = delete;
 
     bool can_show() const { return thread_.joinable(); }
-    // What it is at: "reading the hardware's counters"; or the third of 26: "[3/26] transpose/naive_read@32x32".
+    // Sets the text: "reading the hardware's counters"; or with a count: "[3/26] transpose/naive_read@32x32".
     void at(const std::string& text);
     void at(std::size_t number, std::size_t of, const std::string& text);
 
@@ -40,7 +40,7 @@ private:
     std::thread thread_;
 };
 
-// ", 512 of 4,096 blocks"; nothing where no launch runs.
+// ", 512 of 4,096 blocks". Empty while no launch runs.
 std::string blocks_text(const emulator::block_progress& blocks);
 
 }  // namespace cornerturn::cli

@@ -1,4 +1,4 @@
-// report: stored results as a page.
+// report: makes a page of stored results.
 #include "report/report.hpp"
 
 #include <fmt/format.h>
@@ -19,17 +19,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// It may be a pipe. Nothing that this program stores is near this size.
+// The file may be a pipe. The limit is far above the size of any result.
 std::string read_whole(const std::string& path) {
     constexpr std::size_t kMost = 64 << 20;
-    std::error_code none;
+    std::error_code ignored;
     errno = EISDIR;
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
-        fs::is_directory(path, none) ? nullptr : std::fopen(path.c_str(), "r"),
+        fs::is_directory(path, ignored) ? nullptr : std::fopen(path.c_str(), "r"),
         [](std::FILE* f) { return std::fclose(f); });
     if (!file)
         throw error(
-            fmt::format("cannot read {}: {}", path.empty() ? "a file without a name" : path, std::strerror(errno)));
+            fmt::format("cannot read {}: {}", path.empty() ? "a file with an empty name" : path, std::strerror(errno)));
     std::string text;
     char piece[1 << 16];
     while (const std::size_t got = std::fread(piece, 1, sizeof piece, file.get())) {
@@ -40,7 +40,7 @@ std::string read_whole(const std::string& path) {
     return text;
 }
 
-// As Markdown takes a link, relative to where the page lies.
+// A Markdown link to the target, relative to the page's folder.
 std::string link_to(const fs::path& target, const std::optional<std::string>& page) {
     const fs::path from = page ? fs::absolute(*page).parent_path() : fs::current_path();
     std::string link;
@@ -55,15 +55,16 @@ void run(const invocation& asked) {
     const std::string format = asked.given.word("--format", "html");
     const auto plots = asked.find("--plots"), output = asked.output();
     if (format != "html" && format != "markdown")
-        throw invalid_argument(fmt::format("--format is '{}': a report can be html or markdown", format));
+        throw invalid_argument(fmt::format("--format is '{}': it must be html or markdown", format));
     if (plots && plots->empty()) throw invalid_argument("--plots is empty: it must be a folder");
     std::vector<report::document> documents;
     std::optional<progress> line(std::in_place);
     for (const std::string& path : asked.repeated) {
         line->at(documents.size() + 1, asked.repeated.size(), "reading " + path);
-        std::error_code none;
-        if (output && fs::equivalent(path, *output, none))
-            throw invalid_argument(fmt::format("--output is {}, which is one of the results", *output));
+        std::error_code ignored;
+        if (output && fs::equivalent(path, *output, ignored))
+            throw invalid_argument(
+                fmt::format("--output is {}: this is one of the results, so name another file", *output));
         documents.push_back(report::read_document(path, read_whole(path)));
     }
     line->at("making the page");
@@ -76,7 +77,7 @@ void run(const invocation& asked) {
     if (plots) {
         std::error_code failure;
         fs::create_directories(*plots, failure);
-        if (failure) throw error(fmt::format("cannot make the folder {}: {}", *plots, failure.message()));
+        if (failure) throw error(fmt::format("cannot create the folder {}: {}", *plots, failure.message()));
         for (const report::figure* f : page.figures()) check_writable(file_of(f->name).string());
         for (const report::figure* f : page.figures()) write_out(file_of(f->name).string(), f->art.as_file());
     }
@@ -88,7 +89,7 @@ void run(const invocation& asked) {
 
 command report_command() {
     return {.name = "report",
-            .help = "Make a page of stored results: plots, tables, and what changed between them.",
+            .help = "Make a page of stored results: plots, tables, and the changes between results.",
             .positionals = {{"RESULTS", "", "Files that ladder, profile or bench wrote with --format json."}},
             .repeats = true,
             .options = {{"--format", "html|markdown", "The page's format. Default: html."},

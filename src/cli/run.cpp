@@ -25,7 +25,7 @@ bool has(const std::vector<option>& all, const std::string& name) {
 }
 
 std::vector<option> options_of_all(std::vector<option> (*of)(const operation&)) {
-    static std::deque<std::string> texts;  // that options point to
+    static std::deque<std::string> texts;  // option::whose points to them
     std::vector<option> all;
     for (const operation* o : operations()) {
         for (option its : of(*o)) {
@@ -57,7 +57,7 @@ std::vector<option> run_options() {
         {{"--dtype", "u8|u16|f32|f64|c128...",
           "Type of the elements: u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64 c64 c128. Default: f32."},
          {"--on", "emulator|cuda", "Where the kernels run. Default: cuda if there is a GPU."},
-         {"--full", "", "On the emulator: run every block, however large the matrix is."},
+         {"--full", "", "On the emulator: run every block, even of a large matrix."},
          timeout_option(),
          {"--warm", "", "On cuda: do not flush the L2 cache between samples."},
          {"--untimed", "", "On cuda: launch once and verify, without timing."},
@@ -76,9 +76,9 @@ void check_work_options(const arguments& given, const operation& does) {
     }
     if (others.empty()) return;
     const operation_facts& facts = does.facts();
-    throw invalid_argument(fmt::format("the sizes of {} are {}{}: leave out {}", does.name(), options_text(facts.sizes),
-                                       facts.layout.empty() ? "" : "; besides it takes " + options_text(facts.layout),
-                                       options_text(others)));
+    throw invalid_argument(fmt::format("{} does not take {}: its sizes are {}{}", does.name(), options_text(others),
+                                       options_text(facts.sizes),
+                                       facts.layout.empty() ? "" : "; it also takes " + options_text(facts.layout)));
 }
 
 std::string device_of(const invocation& asked) {
@@ -109,7 +109,7 @@ std::unique_ptr<lab::runner> make_runner(const std::string& device) {
 
 lab::request read_request(const invocation& asked, const operation& does, const std::string& device) {
     check_work_options(asked.given, does);
-    // Without sizes: one that shows the ladder's steps in a moment on either.
+    // The default sizes show the ladder's steps in a short time on either device.
     lab::request r{.work = does.read(asked.given, device == "cuda" ? 4096 : 1024)};
     r.placement = read_placement(asked, does, device == "cuda");
     r.full = asked.given.has("--full");
@@ -166,7 +166,7 @@ wanted_counters read_wanted(const invocation& asked, const std::string& device) 
 void add_hardware(const wanted_counters& wanted, const invocation& asked, std::vector<lab::result*> results) {
     std::erase_if(results, [](const lab::result* r) { return !r->ran() || r->checked_of == 0; });
     if (!wanted.any || results.empty()) return;
-    auto read = lab::read_hardware(wanted.ncu, asked.words, wanted.more);
+    auto read = lab::read_hardware(wanted.ncu, asked.command_line, wanted.more);
     for (lab::result* r : results) {
         const auto found = read.find(r->kernel);
         if (found == read.end())

@@ -1,4 +1,4 @@
-// show: a small matrix and its transpose, for people to look at.
+// show: prints a small matrix and its transpose.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -8,8 +8,8 @@
 
 #include "cli/command.hpp"
 #include "cli/output.hpp"
+#include "core/numbers.hpp"
 #include "core/sizes.hpp"
-#include "core/words.hpp"
 #include "cornerturn/error.hpp"
 #include "cornerturn/transpose.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kMostShown = 1 << 20;  // elements
 
-// A matrix of digits; complex types hold two an element. Each digit is the first byte of its half or whole element.
+// A matrix of digits. A complex element has two, one in each half. A digit is the first byte of its element or half.
 struct digits {
     std::int64_t rows, cols;
     int size;
@@ -50,7 +50,7 @@ lab::table table_of(const digits& m) {
     return t;
 }
 
-// One table of both matrices, an element a row.
+// One table of both matrices, one element per row.
 lab::table long_table(const digits& original, const digits& transposed) {
     lab::table t{{{"matrix"}, {"row", true}, {"col", true}, {"value", true}}, {}};
     for (const auto& [name, m] : {std::pair{"original", &original}, {"transposed", &transposed}}) {
@@ -74,7 +74,7 @@ nlohmann::ordered_json json_rows(const digits& m) {
     return out;
 }
 
-// Both matrices as text: digits 0 to 9, two an element for complex types.
+// Both matrices as text: digits 0 to 9, two per element for complex types.
 std::string show(std::int64_t rows, std::int64_t cols, const dtype& type, std::uint64_t seed, lab::format as) {
     checked_multiply(rows, cols, "ROWS x COLS");
     if (std::max<std::int64_t>(rows, 1) > kMostShown / std::max<std::int64_t>(cols, 1)) {

@@ -1,4 +1,4 @@
-// transpose: files.
+// transpose: transposes files.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -13,7 +13,7 @@
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "core/dtype.hpp"
-#include "core/words.hpp"
+#include "core/numbers.hpp"
 #include "cornerturn/error.hpp"
 #include "files/transpose_file.hpp"
 #include "lab/run.hpp"
@@ -21,7 +21,7 @@
 namespace cornerturn::cli {
 namespace {
 
-// ---- What the caller asked for --------------------------------------------------------------------------------------
+// ---- The request ----------------------------------------------------------------------------------------------------
 
 files::file_request read_request(const invocation& asked) {
     const arguments& given = asked.given;
@@ -62,8 +62,8 @@ files::file_request read_request(const invocation& asked) {
 std::atomic<bool> interrupted = false;
 volatile std::sig_atomic_t interrupted_by = 0;
 
-// Ctrl-C asks to stop, once; a second one ends the program at once. Nothing is left of the new file in either case,
-// where it has no name.
+// The first Ctrl-C requests a stop. The second one ends the program at once. If the new file has no name yet, nothing
+// of it remains in either case.
 class interrupt_scope {
 public:
     interrupt_scope() {
@@ -75,7 +75,7 @@ public:
         action.sa_flags = static_cast<int>(SA_RESETHAND);
         for (auto& [signal, before] : before_) {
             sigaction(signal, &action, &before);
-            if (before.sa_handler == SIG_IGN) sigaction(signal, &before, nullptr);  // as whoever started it wants
+            if (before.sa_handler == SIG_IGN) sigaction(signal, &before, nullptr);  // the parent wants it
         }
     }
     ~interrupt_scope() {
@@ -88,7 +88,7 @@ private:
     std::pair<int, struct sigaction> before_[3] = {{SIGINT, {}}, {SIGTERM, {}}, {SIGHUP, {}}};
 };
 
-// How far the file is, how fast that goes and how long it will take, for the line on the terminal.
+// Progress, speed and remaining time, for the line on the terminal.
 class file_progress {
 public:
     void operator()(std::int64_t done, std::int64_t of) {
@@ -131,36 +131,36 @@ std::string show(const files::file_request& what, const files::file_result& r, l
     return t.print(as);
 }
 
-// What is said must not replace what was made.
-void require_other(const std::string& output, const std::string& file) {
-    std::error_code none;
-    const auto name = [&](const std::string& path) { return std::filesystem::weakly_canonical(path, none); };
-    if (name(output) != name(file) && !std::filesystem::equivalent(output, file, none)) return;
-    throw invalid_argument(fmt::format("--output is {}, which is a file of this transpose", output));
+// The summary must not replace the source or the result.
+void require_different_files(const std::string& output, const std::string& file) {
+    std::error_code ignored;
+    const auto name = [&](const std::string& path) { return std::filesystem::weakly_canonical(path, ignored); };
+    if (name(output) != name(file) && !std::filesystem::equivalent(output, file, ignored)) return;
+    throw invalid_argument(fmt::format("--output is {}: this is IN or OUT, so name another file", output));
 }
 
-// Ends the program by the signal that interrupted it, as others end by it: a shell sees it, and stops its script.
+// If a signal interrupts it, the program ends by that signal: a shell then stops its script.
 files::file_result transpose(files::file_request what) {
     try {
         const interrupt_scope scope;
-        file_progress far;
-        const progress line([&] { return far.text(); });
+        file_progress done;
+        const progress line([&] { return done.text(); });
         what.stop = &interrupted;
-        if (line.can_show()) what.progress = std::ref(far);
+        if (line.can_show()) what.progress = std::ref(done);
         return files::transpose_file(what);
     } catch (const error&) {
         if (interrupted_by == 0) throw;
     }
     say("interrupted");
     std::raise(interrupted_by);
-    throw error("interrupted");  // by a signal that is blocked
+    throw error("interrupted");  // if the signal is blocked
 }
 
 void run(const invocation& asked) {
     const lab::format as = asked.format();
     files::file_request what = read_request(asked);
     for (const std::string& file : {what.source, what.destination}) {
-        if (asked.output()) require_other(*asked.output(), file);
+        if (asked.output()) require_different_files(*asked.output(), file);
     }
     if (asked.given.word("--on", "host") == "cuda") {
         std::string reason;
@@ -180,16 +180,16 @@ void run(const invocation& asked) {
 command transpose_command() {
     return {.name = "transpose",
             .help = "Transpose the array in a file. The array may be larger than memory.",
-            .positionals = {{"IN", "", "A .npy file, or with --rows, --cols and --dtype a file without a header."},
+            .positionals = {{"IN", "", "A .npy file. Or a file without a header, with --rows, --cols and --dtype."},
                             {"OUT", "", "The file to write, of the same kind. It may be IN."}},
             .options =
                 {{"--axes", "2,0,1",
                   "For each axis of OUT the number of IN's axis, as in numpy.transpose. Default: all axes reversed."},
                  {"--memory", "1GiB", "The memory to use. Default: 1GiB."},
-                 {"--layout", "c|f", "Order of the result's elements: C or Fortran. Default: c."},
-                 {"--on", "host|cuda", "Where the array is transposed: in host memory, or on a GPU. Default: host."},
-                 {"--threads", "N", "The number of threads to use at most. Default: one for each core."},
-                 {"--rows", "N", "Rows of a file without a header. Its elements lie row by row."},
+                 {"--layout", "c|f", "Order of the elements in OUT: C or Fortran. Default: c."},
+                 {"--on", "host|cuda", "Where to transpose: in host memory, or on a GPU. Default: host."},
+                 {"--threads", "N", "The largest number of threads. Default: one for each core."},
+                 {"--rows", "N", "Rows of a file without a header, which is stored row by row."},
                  {"--cols", "N", "Columns of a file without a header."},
                  {"--shape", "3,4,5", "Extents of a file without a header, instead of --rows and --cols."},
                  {"--dtype", "u8|u16|f32|f64|c128...", "Type of the elements of a file without a header."},

@@ -20,8 +20,8 @@ named_batch destination_of(const transpose_layout& l) {
 
 }  // namespace
 
-void refuse(const std::string& what, const std::string& value, const std::string& rule) {
-    throw invalid_argument(what + " is " + value + ": " + rule);
+void refuse(const std::string& argument, const std::string& value, const std::string& rule) {
+    throw invalid_argument(argument + " is " + value + ": " + rule);
 }
 
 std::string hex(std::uintptr_t address) {
@@ -31,25 +31,28 @@ std::string hex(std::uintptr_t address) {
     return "0x" + digits;
 }
 
-void check_not_negative(const char* name, const char* word, std::int64_t value) {
-    if (value < 0) refuse(std::string(name) + word, to_string(value), "it must not be negative");
+void check_not_negative(const char* name, const char* member, std::int64_t value) {
+    if (value < 0) refuse(std::string(name) + member, to_string(value), "it must not be negative");
 }
 
 std::string named_batch::shape() const { return to_string(rows) + " x " + to_string(cols); }
 
 void named_batch::check_not_negative() const {
     if ((rows | cols | ld | count | stride) >= 0) return;  // none of them has the sign bit
-    for (const auto& [word, value] : {std::pair{words->rows, rows},
-                                      {words->cols, cols},
-                                      {words->ld, ld},
-                                      {words->count, count},
-                                      {words->stride, stride}}) {
-        cornerturn::check_not_negative(name, word, value);
+    for (const auto& [member, value] : {std::pair{members->rows, rows},
+                                        {members->cols, cols},
+                                        {members->ld, ld},
+                                        {members->count, count},
+                                        {members->stride, stride}}) {
+        cornerturn::check_not_negative(name, member, value);
     }
 }
 
 void named_batch::check_ld() const {
-    if (ld < cols) refuse(std::string(name) + words->ld, to_string(ld), "a row has " + to_string(cols) + " elements");
+    if (ld < cols) {
+        refuse(std::string(name) + members->ld, to_string(ld),
+               "it must be at least " + to_string(cols) + ", the length of a row");
+    }
 }
 
 void named_batch::check_extent(std::int64_t element_size) const {
@@ -66,10 +69,10 @@ void named_batch::check_extent(std::int64_t element_size) const {
 }
 
 void named_batch::check_apart() const {
-    if (is_empty(*this) || count == 1 || behind_each_other(*this) || side_by_side(*this)) return;
-    refuse(std::string(name) + words->stride, to_string(stride),
-           "matrices of " + shape() + ", ld " + to_string(ld) + " would share elements; they can follow each " +
-               "other (from " + to_string(matrix_span(*this)) + " on) or lie side by side within ld");
+    if (is_empty(*this) || count == 1 || one_after_another(*this) || side_by_side(*this)) return;
+    refuse(std::string(name) + members->stride, to_string(stride),
+           "matrices of " + shape() + " with ld " + to_string(ld) + " would overlap; it must be at least " +
+               to_string(matrix_span(*this)) + ", or the matrices must fit side by side in ld");
 }
 
 void detail::check_holds(std::size_t size, const batch_layout& layout) {
@@ -79,20 +82,20 @@ void detail::check_holds(std::size_t size, const batch_layout& layout) {
     if (is_empty(layout) || static_cast<std::uint64_t>(batch_span(layout)) <= size) return;
     const std::string shape = view.shape() + " with ld " + to_string(layout.ld);
     refuse("elements.size()", to_string(size),
-           (layout.count == 1 ? "a matrix of " + shape + " takes "
+           (layout.count == 1 ? "a matrix of " + shape + " needs "
                               : to_string(layout.count) + " matrices of " + shape + " and stride " +
-                                    to_string(layout.stride) + " take ") +
-               to_string(batch_span(layout)));
+                                    to_string(layout.stride) + " need ") +
+               to_string(batch_span(layout)) + " elements");
 }
 
 void detail::refuse_row_stride(std::int64_t stride) {
     refuse("the last stride of the mdspan", to_string(stride),
-           "the elements of a row must be contiguous; view a column-major matrix as "
+           "it must be 1, because the elements of a row must be contiguous; view a column-major matrix as "
            "matrix_view{data, cols, rows, ld}");
 }
 
 void check_address(const char* name, std::uintptr_t address, std::int64_t alignment) {
-    if (address == 0) throw invalid_argument(std::string(name) + ".data is null");
+    if (address == 0) refuse(std::string(name) + ".data", "null", "it must be the address of the first element");
     if (address % static_cast<std::uintptr_t>(alignment) != 0) {
         refuse(std::string(name) + ".data", hex(address),
                "its elements must be aligned to " + to_string(alignment) + " bytes");
@@ -111,7 +114,7 @@ void check_element(std::int64_t size, std::int64_t alignment) {
 void check_layout(const transpose_layout& l) {
     check_element(l.element_size, l.element_alignment);
     const named_batch source = source_of(l), destination = destination_of(l);
-    source.check_not_negative();  // and the destination's rows, cols and count with it
+    source.check_not_negative();  // this covers the destination's rows, cols and count
     check_not_negative(destination.name, kInCode.ld, destination.ld);
     check_not_negative(destination.name, kInCode.stride, destination.stride);
     source.check_extent(l.element_size);
@@ -133,7 +136,7 @@ transpose_layout checked_layout(const batch_layout& source, const batch_layout& 
     }
     if (destination.count != source.count) {
         refuse("destination.count", to_string(destination.count),
-               "the source has " + to_string(source.count) + " matrices");
+               "it must be " + to_string(source.count) + ", the source's count");
     }
     return layout;
 }
@@ -143,7 +146,7 @@ void check_addresses(const transpose_layout& l, std::uintptr_t source, std::uint
     check_address("destination", destination, l.element_alignment);
     const bool in_place = source == destination && l.rows == l.cols && l.source_ld == l.destination_ld &&
                           (l.count == 1 || l.source_stride == l.destination_stride);
-    if (in_place) return;  // the source's matrices are apart as the destination's are
+    if (in_place) return;  // the destination's matrices do not overlap, so neither do the source's
     const named_batch from = source_of(l), to = destination_of(l);
     if (share_bytes(bytes_of(from, source, l.element_size), bytes_of(to, destination, l.element_size))) {
         throw invalid_argument(

@@ -1,58 +1,60 @@
-// What a caller may get wrong: found before anything is done, and told in one sentence. For the GPU and the host alike.
+// Checks of a caller's arguments, for the GPU and the host. They run before any work starts, and report an error in one
+// sentence.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
 #include "core/batch.hpp"
-#include "core/work.hpp"
+#include "core/matrix_work.hpp"
 #include "cornerturn/transpose_layout.hpp"
 
 namespace cornerturn {
 
-// Throws invalid_argument: "<what> is <value>: <rule>".
-[[noreturn]] void refuse(const std::string& what, const std::string& value, const std::string& rule);
+// Throws invalid_argument: "<argument> is <value>: <rule>".
+[[noreturn]] void refuse(const std::string& argument, const std::string& value, const std::string& rule);
 std::string hex(std::uintptr_t address);
 
-// How messages name the members of a batch: as code does ("source.ld"), or in words.
-struct batch_words {
+// How messages name the members of a batch: as in code ("source.ld") or in English ("source's leading dimension").
+struct member_names {
     const char *rows, *cols, *ld, *count, *stride;
 };
-inline constexpr batch_words kInCode{".rows", ".cols", ".ld", ".count", ".stride"};
-inline constexpr batch_words kInWords{" rows", " cols", "'s leading dimension", " count", " stride"};
+inline constexpr member_names kInCode{".rows", ".cols", ".ld", ".count", ".stride"};
+inline constexpr member_names kInWords{" rows", " cols", "'s leading dimension", " count", " stride"};
 
-// Of what messages call "<name><word>".
-void check_not_negative(const char* name, const char* word, std::int64_t value);
+// Messages call the value "<name><member>".
+void check_not_negative(const char* name, const char* member, std::int64_t value);
 
-// A batch under the name that messages give it. Each check throws invalid_argument. The later ones are for what has
-// passed those before them.
+// A batch and the name that messages give it. Each check throws invalid_argument. Each check assumes that the batch
+// passed the checks above it.
 struct named_batch : batch_layout {
     const char* name;
-    const batch_words* words = &kInCode;
+    const member_names* members = &kInCode;
 
     std::string shape() const;  // "3 x 4"
     void check_not_negative() const;
-    void check_ld() const;  // a leading dimension holds a row
-    // So it does where there is one, and the size in bytes fits 64 bits.
+    void check_ld() const;  // a row fits in the leading dimension
+    // If the batch is not empty: check_ld(), and the size in bytes fits in 64 bits.
     void check_extent(std::int64_t element_size) const;
-    // No element is in two of the matrices, as it must be where they are written.
+    // No two matrices share an element. This must hold for a destination.
     void check_apart() const;
 };
 
-// "<name>.data is ...": null, or not aligned to so many bytes.
+// The address is not null and is a multiple of `alignment` bytes. Messages call it "<name>.data".
 void check_address(const char* name, std::uintptr_t address, std::int64_t alignment);
 
-// That an element can have this size in bytes, and its addresses be multiples of that alignment.
+// An element can have this size in bytes and this alignment.
 void check_element(std::int64_t size, std::int64_t alignment);
 
 bool is_empty(const transpose_layout& layout);
 
 // Each throws invalid_argument.
 void check_layout(const transpose_layout& layout);
-// That of two batches, checked.
+// The layout of two batches, checked.
 transpose_layout checked_layout(const batch_layout& source, const batch_layout& destination, std::int64_t element_size,
                                 std::int64_t element_alignment);
-// That matrices of a checked layout that is not empty are aligned, and apart or in place.
+// The matrices are aligned, and do not overlap unless they are transposed in place. The layout must be checked and not
+// empty.
 void check_addresses(const transpose_layout& layout, std::uintptr_t source, std::uintptr_t destination);
 
 matrix_work work_of(const transpose_layout& layout, std::uintptr_t source, std::uintptr_t destination);

@@ -1,4 +1,4 @@
-// What the system says of its memory.
+// The memory that the system can still provide.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace cornerturn {
 
-// What the system can give without swapping: memory that is mapped but not there ends the program without a word.
+// Bytes that the system can provide without swapping. A program that touches more mapped memory than exists is killed
+// without a message.
 inline std::int64_t available_memory() {
     std::ifstream info("/proc/meminfo");
     for (std::string line; std::getline(info, line);) {

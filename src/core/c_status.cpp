@@ -5,7 +5,7 @@
 
 namespace {
 
-// Of fixed size: keeping a message cannot fail. Longer ones are cut off.
+// The size is fixed, so storing a message cannot fail. Longer messages are truncated.
 thread_local char last_error[1024] = "";
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What C functions return for the exceptions of those that they call. libcornerturn and libcornerturn_host each hold
-// it: in a program with both, linked statically or dynamically, cornerturn_last_error() is that of either.
+// Translates exceptions into the status codes of C functions. libcornerturn and libcornerturn_host both contain this
+// code. If a program links both, statically or dynamically, they share cornerturn_last_error().
 #pragma once
 
 #include <exception>
@@ -10,7 +10,7 @@
 
 namespace cornerturn::detail {
 
-// Keeps the message for cornerturn_last_error() on this thread, and returns the status.
+// Stores the message for cornerturn_last_error() on this thread, and returns `status`.
 CORNERTURN_EXPORT cornerturn_status failed(cornerturn_status status, const char* message) noexcept;
 
 template <class Work>
@@ -30,7 +30,7 @@ cornerturn_status status_of(Work work) noexcept {
     } catch (const std::exception& e) {
         return failed(CORNERTURN_INTERNAL_ERROR, e.what());
     } catch (...) {
-        return failed(CORNERTURN_INTERNAL_ERROR, "an exception of an unknown type");
+        return failed(CORNERTURN_INTERNAL_ERROR, "an exception of unknown type");
     }
 }
 

@@ -1,4 +1,4 @@
-// The arguments of C functions that take tensors.
+// Arguments of C functions that take tensors.
 #pragma once
 
 #include <algorithm>
@@ -10,29 +10,25 @@
 
 namespace cornerturn::detail {
 
-inline void require(const void* pointer, const char* name, int rank) {
-    if (rank > 0 && pointer == nullptr) throw invalid_argument(std::string(name) + " is NULL");
-}
-
-// So many numbers, of any type.
 template <class Number>
 axis_list list(int rank, const Number* numbers, const char* name) {
     if (rank < 0 || rank > kMostAxes) refuse("rank", std::to_string(rank), "it must be 0 to 32");
-    require(numbers, name, rank);
+    if (rank > 0 && numbers == nullptr) refuse(name, "NULL", "it must point to " + std::to_string(rank) + " numbers");
     axis_list all;
     all.count = static_cast<std::size_t>(rank);
     std::copy_n(numbers, rank, all.values.begin());
     return all;
 }
 
-// Strides, or those of a packed tensor where none are given.
+// The given strides, or those of a packed tensor if `strides` is NULL.
 inline axis_list strides_or_packed(int rank, const std::int64_t* strides, const axis_list& extents) {
     return strides == nullptr ? packed_strides(extents) : list(rank, strides, "strides");
 }
 
-// Cut off where there is no room for it.
+// Copies as much as fits, and a terminating zero.
 inline void put_text(const std::string& from, char* text, std::size_t text_size) {
-    if (text == nullptr || text_size == 0) throw invalid_argument("text is NULL, or text_size is 0");
+    if (text == nullptr) refuse("text", "NULL", "it must point to text_size characters");
+    if (text_size == 0) refuse("text_size", "0", "it must be at least 1");
     text[from.copy(text, text_size - 1)] = '\0';
 }
 
@@ -46,7 +42,7 @@ struct permutation {
         : source_extents(list(rank, extents, "extents")),
           source_strides(strides_or_packed(rank, strides, source_extents)) {
         axes = list(rank, order, "axes");
-        for (int i = 0; i < rank; ++i) {  // permute() refuses those out of range
+        for (int i = 0; i < rank; ++i) {  // permute() refuses axes out of range
             const int axis = order[i] < 0 ? order[i] + rank : order[i];
             const bool is_axis = axis >= 0 && axis < rank;
             destination_extents.add(is_axis ? source_extents.values[static_cast<std::size_t>(axis)] : 0);

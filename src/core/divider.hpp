@@ -1,4 +1,4 @@
-// Division by a number that is known before a kernel starts: on a GPU it takes a multiplication and a shift.
+// Division by a number that is known before a kernel starts. On a GPU it takes one multiplication and one shift.
 #pragma once
 
 #include <cstdint>

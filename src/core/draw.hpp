@@ -1,4 +1,5 @@
-// Numbers drawn at random: the same from a seed on any machine, which the standard's distributions do not promise.
+// Random numbers. A seed gives the same numbers on every machine; the distributions of the standard library do not
+// promise that.
 #pragma once
 
 #include <algorithm>
@@ -10,20 +11,20 @@ namespace cornerturn {
 
 using random_bits = std::mt19937_64;
 
-// 0 to 1, without 1.
+// At least 0, below 1.
 inline double draw_uniform(random_bits& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
-// 0 to `most`.
+// 0 to `most`, inclusive.
 inline std::int64_t draw_up_to(random_bits& random, std::int64_t most) {
     return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most + 1));
 }
-// A real number whose logarithm is uniform, rounded; at least 1.
+// The logarithm is uniform. Rounded, and at least 1.
 inline std::int64_t draw_log_uniform(random_bits& random, double least, double most) {
     const double value = std::exp(std::log(least) + draw_uniform(random) * (std::log(most) - std::log(least)));
     return std::max<std::int64_t>(1, std::llround(value));
 }
 
-// For a small problem that resembles a large one: the size itself where it is small, else one that leaves the same
-// remainder by every power of two up to `step`, which is one itself.
+// The size for a small problem that resembles a large one. It is `size` itself if that is small. Otherwise it has the
+// same remainder for every power of two up to `step`, and `step` is a power of two.
 inline std::int64_t small_like(std::int64_t size, std::int64_t step) {
     return size < 2 * step ? size : step + size % step;
 }

@@ -1,4 +1,4 @@
-// The element types that the command line knows. A transpose moves bytes, so that only the size reaches a kernel.
+// The element types of the command line. A transpose moves bytes, so a kernel gets only their size.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@ struct dtype {
 
 const std::vector<dtype>& dtypes();
 
-// The first type of that size; one without a name where there is none.
+// The first type of that size. If there is none, a type with an empty name.
 dtype dtype_of(int size);
 
-// Throws invalid_argument that names them all.
+// Throws invalid_argument, whose message lists all types.
 dtype find_dtype(const std::string& name);
 
 }  // namespace cornerturn

@@ -1,4 +1,5 @@
-// What a choice among kernels depends on: a value, so that choices can be tested for GPUs that nobody here has.
+// The properties of a GPU that decide which kernel is chosen. Because this is a plain value, tests can check the
+// choices for GPUs that are not present.
 #pragma once
 
 #include <cstdint>
@@ -8,26 +9,27 @@ namespace cornerturn {
 struct gpu {
     int capability = 90;  // 90 for 9.0
     int multiprocessors = 132;
-    int shared_bytes = 228 << 10;           // of a multiprocessor
-    int shared_bytes_of_block = 227 << 10;  // that one block can ask for
+    int shared_bytes = 228 << 10;           // per multiprocessor
+    int shared_bytes_of_block = 227 << 10;  // the most that one block can request
     std::int64_t l2_bytes = 50 << 20;
 
     friend bool operator==(const gpu&, const gpu&) = default;
 };
 
-// The one that kernels are tuned for, which the emulator stands for.
+// Kernels are tuned for this GPU, and the emulator emulates it.
 inline constexpr gpu kH200{};
 
-// Whether the L2 is to keep the last part of a result of so many bytes as long as it can, for what follows. Half of the
-// L2 stays there anyway; what is ten times as large leaves it fastest in the order it was written. On an H200: more
-// than 24 MiB, up to 512 MiB (docs/experiments.md).
+// Whether the L2 should keep the last part of a result of `bytes` as long as it can, for the work that follows. A
+// result of up to about half the L2 stays there anyway. A result of more than about ten times the L2 is written fastest
+// if its lines leave the L2 in the order of the writes. On an H200: from 24 MiB, exclusive, to 512 MiB
+// (docs/experiments/transpose.md).
 constexpr bool keeps_result(std::int64_t bytes, std::int64_t l2_bytes) {
     return bytes > l2_bytes * 12 / 25 && bytes <= l2_bytes * 256 / 25;
 }
 static_assert(!keeps_result(24 << 20, kH200.l2_bytes) && keeps_result((24 << 20) + 1, kH200.l2_bytes));
 static_assert(keeps_result(512 << 20, kH200.l2_bytes) && !keeps_result((512 << 20) + 1, kH200.l2_bytes));
 
-// Shared memory of a multiprocessor (CUDA C++ Programming Guide, compute capabilities).
+// Shared memory per multiprocessor (CUDA C++ Programming Guide, "Compute Capabilities").
 constexpr int shared_bytes_of_capability(int capability) {
     constexpr struct {
         int from, kib;
@@ -39,12 +41,12 @@ constexpr int shared_bytes_of_capability(int capability) {
     return kib << 10;
 }
 
-// A GPU of which no more is known than its compute capability: in all else it is the one that kernels are tuned for.
+// A GPU of which only the compute capability is known. Its other properties are those of the H200.
 constexpr gpu gpu_of_capability(int capability) {
     gpu on = kH200;
     on.capability = capability;
     on.shared_bytes = shared_bytes_of_capability(capability);
-    on.shared_bytes_of_block = on.shared_bytes - (capability >= 80 ? 1 << 10 : 0);  // the rest is CUDA's
+    on.shared_bytes_of_block = on.shared_bytes - (capability >= 80 ? 1 << 10 : 0);  // CUDA reserves the rest
     return on;
 }
 

@@ -1,4 +1,4 @@
-// Functions that host and device code share are marked with this.
+// Marks functions that host and device code share.
 #pragma once
 
 #if defined(__CUDACC__)

@@ -1,4 +1,4 @@
-// How many threads oneTBB may start.
+// Limits the threads of oneTBB to those that the system grants.
 #pragma once
 
 #include <sys/resource.h>
@@ -23,31 +23,31 @@
 
 namespace cornerturn {
 
-// The most threads that oneTBB shares work among, in the whole process.
+// The most threads that oneTBB uses, in the whole process.
 inline std::int64_t allowed_threads() {
     return static_cast<std::int64_t>(tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism));
 }
 
-// For how many more threads there is memory, if a limit of the user (ulimit -v) ends what the process can map.
+// The number of further threads that fit in memory, if a limit of the user (ulimit -v) restricts the address space.
 inline std::optional<std::int64_t> threads_by_memory() {
     rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
     rlim_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;  // the first number: what is mapped
+    std::ifstream("/proc/self/statm") >> pages;  // the first number counts mapped pages
     const rlim_t left = limit.rlim_cur - std::min(limit.rlim_cur, pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)));
-    // The C library maps 128 MiB for a thread that allocates, and gives half of it back. A stack has 8 MiB by default.
+    // The C library maps 128 MiB for a thread that allocates, then unmaps half of it. A stack has 8 MiB by default.
     return static_cast<std::int64_t>(left / (rlim_t{136} << 20));
 }
 
-// Has oneTBB start so many threads now, before anything else takes them or their memory. Workers that are busy with
-// other work do not come: it stops waiting when no more did for a while.
+// Makes oneTBB start `count` threads now, before something else takes the threads or their memory. Workers that are
+// busy elsewhere do not arrive, so it stops waiting if none arrived for 100 ms.
 inline void start_host_threads(std::int64_t count) {
     using clock = std::chrono::steady_clock;
-    constexpr auto kWhile = std::chrono::milliseconds(100);
+    constexpr auto kLongestWait = std::chrono::milliseconds(100);
     std::atomic<std::int64_t> started = 0;
-    std::atomic<clock::time_point> latest = clock::now() + kWhile;
+    std::atomic<clock::time_point> latest = clock::now() + kLongestWait;
     const auto wait_for_all = [&](std::int64_t) {
-        latest = clock::now() + kWhile;
+        latest = clock::now() + kLongestWait;
         ++started;
         while (started < count && clock::now() < latest.load()) std::this_thread::yield();
     };
@@ -57,11 +57,11 @@ inline void start_host_threads(std::int64_t count) {
     });
 }
 
-// oneTBB ends the process if the system refuses one of its workers a thread. So where the system gives fewer threads
-// than oneTBB would start, or has the memory for fewer, this limits oneTBB to that number until the process ends.
-// Threads that oneTBB has already are not counted: it may be limited to fewer than it could have. The host library
-// calls this whenever it shares work out; it counts again only if oneTBB may start more than before. Call it before
-// oneTBB runs anything else. `others`: threads that the caller will start later.
+// oneTBB ends the process if the system refuses a thread to one of its workers. So if the system grants fewer threads
+// than oneTBB would start, or has memory for fewer, this limits oneTBB to that number until the process ends. Threads
+// that oneTBB already has are not counted, so the limit may be lower than necessary. The host library calls this before
+// all parallel work. It counts threads again only if oneTBB may start more than before. Call it before oneTBB runs
+// anything else. `others`: threads that the caller will start later.
 inline void limit_host_threads(std::int64_t others = 0) {
     static std::atomic<std::int64_t> counted = 1;
     if (allowed_threads() <= counted) return;
@@ -73,7 +73,8 @@ inline void limit_host_threads(std::int64_t others = 0) {
     const std::int64_t most = more ? std::min(wanted + others, 1 + *more) : wanted + others;
     const std::int64_t given = std::max<std::int64_t>(available_threads(most) - others, 1);
     if (given < wanted) {
-        // Never deleted: without the limit, oneTBB would start more. It has a name so that no tool takes it for a leak.
+        // Never deleted: without the limit, oneTBB would start more. Leak checkers do not report it, because the
+        // variable still points to it.
         [[maybe_unused]] static const tbb::global_control* limit;
         limit = new tbb::global_control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(given));
     }

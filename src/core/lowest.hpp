@@ -1,4 +1,4 @@
-// The lowest number that any thread has noted.
+// The lowest number that any thread noted.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ public:
         std::lock_guard lock(mutex_);
         number_ = std::min(number_, static_cast<unsigned long long>(number));
     }
-    unsigned long long number() const { return number_; }  // kNothingWrong if there was none
+    unsigned long long number() const { return number_; }  // kNothingWrong if no number was noted
 
 private:
     std::mutex mutex_;

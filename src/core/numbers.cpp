@@ -1,4 +1,4 @@
-#include "core/words.hpp"
+#include "core/numbers.hpp"
 
 #include <fmt/format.h>
 

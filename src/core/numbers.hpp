@@ -1,4 +1,4 @@
-// Numbers as people write them on a command line.
+// Numbers as users write them on a command line.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 
 namespace cornerturn {
 
-// A whole number, 0 or more. Throws invalid_argument that names what was given.
+// A whole number, 0 or more. Throws invalid_argument, whose message quotes `name` and `text`.
 std::int64_t parse_size(const std::string& name, const std::string& text);
 
-// Bytes: "65536", "500MB", "1 GiB". Throws as parse_size() does.
+// A number of bytes: "65536", "500MB", "1 GiB". Throws like parse_size().
 std::int64_t parse_bytes(const std::string& name, const std::string& text);
 
 // "1.5 GB"

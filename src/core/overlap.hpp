@@ -9,7 +9,8 @@
 
 namespace cornerturn {
 
-// Runs of `length` bytes: `outer` many groups of `inner` many runs, each so many bytes behind the one before.
+// Runs of `length` bytes, on two axes: `outer` counts groups of runs, `inner` counts the runs of a group. Steps are in
+// bytes.
 struct lattice {
     struct axis {
         std::int64_t count, step;
@@ -18,8 +19,8 @@ struct lattice {
     axis outer, inner;
     std::int64_t length;
 
-    // The same bytes, with the longer step outside: matrices may follow each other, or be side by side. One axis alone
-    // is inside. A step of 0 is the same run again.
+    // The same bytes, with the longer step outside: matrices may be one after another or side by side. A single axis is
+    // the inner one. An axis with step 0 repeats the same run, so its count becomes 1.
     lattice ordered() const {
         lattice result = *this;
         for (axis* each : {&result.outer, &result.inner}) each->count = each->step == 0 ? 1 : each->count;
@@ -33,7 +34,7 @@ struct lattice {
     }
 };
 
-// The bytes of a batch that begins at this address.
+// The bytes of a batch at `address`.
 inline lattice bytes_of(const batch_layout& b, std::uintptr_t address, std::int64_t element_size) {
     return {address,
             {b.count, b.count > 1 ? b.stride * element_size : 0},
@@ -41,8 +42,8 @@ inline lattice bytes_of(const batch_layout& b, std::uintptr_t address, std::int6
             b.cols * element_size};
 }
 
-// Of `count` extents `step` bytes apart, the first being [0, extent): calls f(i) for those that touch [from, to), until
-// one says true.
+// Range i of the axis is [i * step, i * step + extent), in bytes. Calls f(i) for the ranges that touch [from, to) until
+// f returns true.
 template <class F>
 bool any_touched(lattice::axis axis, std::int64_t extent, std::int64_t from, std::int64_t to, F f) {
     if (to <= 0) return false;
@@ -57,7 +58,8 @@ bool any_touched(lattice::axis axis, std::int64_t extent, std::int64_t from, std
 
 __extension__ using wide = __int128;
 
-// The sum of (a * i + b) / m, rounded down, for i from 0 to n - 1. None is negative. As Euclid's algorithm: few steps.
+// The sum of floor((a * i + b) / m) for i from 0 to n - 1. No argument may be negative. Like Euclid's algorithm, it
+// takes few steps.
 inline wide sum_of_quotients(wide n, wide m, wide a, wide b) {
     wide sum = 0;
     while (n > 0) {
@@ -72,7 +74,7 @@ inline wide sum_of_quotients(wide n, wide m, wide a, wide b) {
     return sum;
 }
 
-// Which k >= 0, below `count`, have from <= begin + k * step <= to.
+// The k, from 0 to count - 1, for which from <= begin + k * step <= to.
 struct index_range {
     std::int64_t first, last;
 
@@ -85,15 +87,16 @@ struct index_range {
     bool is_empty() const { return first > last; }
 };
 
-// Whether runs of a meet runs of b: a's first begins `begin` bytes after b's first.
+// Whether any run of a overlaps any run of b. The first run of a begins `begin` bytes after the first run of b.
 inline bool runs_meet(std::int64_t begin, lattice::axis a, std::int64_t length_a, lattice::axis b,
                       std::int64_t length_b) {
-    // A run of a at x meets the run of b at y if x - length_b < y < x + length_a. First those that meet b's ends.
+    // A run of a at x overlaps a run of b at y if x - length_b < y < x + length_a. First, runs of a that overlap b's
+    // first or last run.
     const wide end = static_cast<wide>(b.count - 1) * b.step;
     for (const wide y : {wide{0}, end}) {
         if (!index_range(begin, a, y - length_a + 1, y + length_b - 1).is_empty()) return true;
     }
-    // Then those for which y can only be between the ends: how many multiples of b's step are in all their ranges?
+    // Then, runs of a that lie between b's ends: count the multiples of b's step in the ranges of y.
     const index_range between(begin, a, length_b, end - length_a);
     if (between.is_empty()) return false;
     const wide count = between.last - between.first + 1, x = begin + static_cast<wide>(between.first) * a.step;
@@ -101,7 +104,7 @@ inline bool runs_meet(std::int64_t begin, lattice::axis a, std::int64_t length_a
            sum_of_quotients(count, b.step, a.step, x - length_b);
 }
 
-// Exact. The time grows with the outer counts, not with the inner ones.
+// The result is exact. The time grows with the outer counts, not with the inner ones.
 inline bool share_bytes(const lattice& a, const lattice& b) {
     if (a.end() <= b.begin || b.end() <= a.begin) return false;
     lattice few = a.ordered(), many = b.ordered();

@@ -1,5 +1,6 @@
-// How many threads the system gives, and a loop over all cores, for the lab's own work. With threads of the usual size:
-// the shared memory of all emulated kernels lies in each one's stack, for which those of TBB can be too small.
+// Counts the threads that the system grants, and runs a loop on all cores, for the lab's own work. It uses plain
+// threads with stacks of the default size. TBB's stacks can be too small: each thread's stack holds the shared memory
+// of all emulated kernels.
 #pragma once
 
 #include <sched.h>
@@ -15,19 +16,19 @@
 
 namespace cornerturn {
 
-// Starts `count` threads, or fewer where a limit of the user or the container stops it.
+// Starts `count` threads, or fewer if a limit of the user or the container is reached.
 template <class Body>
 std::vector<std::jthread> start_threads(std::int64_t count, Body body) {
     std::vector<std::jthread> threads;
     try {
         for (std::int64_t i = 0; i < count; ++i) threads.emplace_back(body, i);
-    } catch (const std::exception&) {  // no thread, or no memory for one
+    } catch (const std::exception&) {  // the system refused a thread or its memory
     }
     return threads;
 }
 
-// How many of so many threads the system gives, the caller's among them. They are gone when it returns: the system
-// counts a thread for a moment after it was joined.
+// How many of `wanted` threads the system grants, including the calling thread. The system still counts a thread for a
+// moment after it was joined, so this waits until they are gone.
 inline std::int64_t available_threads(std::int64_t wanted) {
     std::vector<std::atomic<pid_t>> numbers(static_cast<std::size_t>(std::max<std::int64_t>(wanted - 1, 0)));
     std::atomic<bool> counted = false;
@@ -39,7 +40,7 @@ inline std::int64_t available_threads(std::int64_t wanted) {
     counted.notify_all();
     const auto given = static_cast<std::int64_t>(others.size());
     others.clear();
-    constexpr int kMostYields = 100'000;  // a number may be a new thread's
+    constexpr int kMostYields = 100'000;  // a limit, because a new thread may have taken the number
     for (const std::atomic<pid_t>& number : numbers) {
         for (int i = 0; number != 0 && i < kMostYields && syscall(SYS_tgkill, getpid(), number.load(), 0) == 0; ++i)
             sched_yield();
@@ -47,7 +48,8 @@ inline std::int64_t available_threads(std::int64_t wanted) {
     return 1 + given;
 }
 
-// Calls body(begin, end) with disjoint ranges that cover [0, count). body must not throw.
+// Calls body(begin, end) on several threads, with disjoint ranges that cover [0, count). Each thread gets at least
+// `worth_a_thread` items, if there are as many. body must not throw.
 template <class Body>
 void parallel_ranges(std::int64_t count, std::int64_t worth_a_thread, Body body) {
     const std::int64_t cores = std::max(1u, std::thread::hardware_concurrency());

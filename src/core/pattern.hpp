@@ -1,4 +1,4 @@
-// The values that the verifier fills matrices with. Host and device code share them.
+// The values that the verifier writes into matrices. Host and device code share this file.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,15 @@ struct alignas(16) bits128 {
     }
 };
 
-// The element at `index` of a matrix: different for every index in matrices of 8- and 16-byte elements, and of up to
-// 2^32 4-byte elements; of narrower ones as different as their bits allow, without a period.
+// The element at `index` of a matrix. All elements of 8 and 16 bytes differ, and so do up to 2^32 elements of 4 bytes.
+// Narrower elements repeat, but without a period.
 template <class T>
 CORNERTURN_HOST_DEVICE T pattern(std::uint64_t index, std::uint64_t seed) {
     const std::uint64_t mixed = mix(index + seed * 0x9e3779b97f4a7c15u);
     if constexpr (sizeof(T) == 16) {
         return T{mixed, ~mixed ^ seed};
     } else if constexpr (sizeof(T) == 4) {
-        // A bijection of the low 32 bits: an odd factor, and shifts that can be undone.
+        // A bijection of the low 32 bits: the factors are odd, and the shifts can be inverted.
         std::uint32_t x = static_cast<std::uint32_t>(index);
         x = (x ^ (x >> 16)) * 0x7feb352du;
         x = (x ^ (x >> 15)) * 0x846ca68bu;
@@ -41,8 +41,8 @@ CORNERTURN_HOST_DEVICE T pattern(std::uint64_t index, std::uint64_t seed) {
     }
 }
 
-// The value with the highest bits of its exponent made different: read as a half, a float, a double or a complex of
-// doubles it is finite and not denormal, so that arithmetic by one leaves its bits alone.
+// Makes the two highest bits of the exponent different. As a half, a float, a double or a complex double, the value is
+// then finite and not denormal, so multiplying it by one does not change its bits.
 template <class T>
 CORNERTURN_HOST_DEVICE T as_number(T value) {
     if constexpr (sizeof(T) == 16) {
@@ -56,9 +56,8 @@ CORNERTURN_HOST_DEVICE T as_number(T value) {
     }
 }
 
-// A value that a kernel might treat unlike others, picked by `bits`: all bits set, none, -0, infinity, a denormal, a
-// NaN with a payload, quiet or signalling. Read as a bfloat16 where it has two bytes; as a double, or as two floats,
-// where it has eight.
+// A value that a kernel might treat specially, selected by `bits`: all bits set, 0, -0, infinity, a denormal, or a
+// quiet or signalling NaN with a payload. Two bytes are a bfloat16; eight bytes are a double or two floats.
 template <class T>
 CORNERTURN_HOST_DEVICE T special(std::uint64_t bits) {
     if constexpr (sizeof(T) == 8) {
@@ -83,7 +82,7 @@ CORNERTURN_HOST_DEVICE T special(std::uint64_t bits) {
     }
 }
 
-// One value in 64 is made a special one; of bytes all values come anyway.
+// Replaces one value in 64 by a special one. Single bytes stay, because they take all values anyway.
 template <class T>
 CORNERTURN_HOST_DEVICE T with_specials(T value) {
     if constexpr (sizeof(T) == 16) {
@@ -96,10 +95,10 @@ CORNERTURN_HOST_DEVICE T with_specials(T value) {
     }
 }
 
-// What stands in a destination before a run: at every element the opposite of what must come, so that an element left
-// unwritten, or left from an earlier run, never passes.
+// Poison: the complement of the expected value. It fills a destination before a run, so that an element that was not
+// written, or is left from an earlier run, never passes.
 template <class T>
-CORNERTURN_HOST_DEVICE T opposite(T value) {
+CORNERTURN_HOST_DEVICE T complement(T value) {
     if constexpr (sizeof(T) == 16) {
         return T{~value.low, ~value.high};
     } else {
@@ -107,8 +106,8 @@ CORNERTURN_HOST_DEVICE T opposite(T value) {
     }
 }
 
-// Writes and recognises elements that are stored as a T, to which `at` is aligned. `poison`: as their opposites;
-// `numbers`: as numbers; else with special values among them.
+// Writes and recognises elements that are stored as a T. `at` is aligned to T. With `poison`, elements are complements.
+// With `numbers`, they have no special values (as_number()); otherwise some do.
 template <class T>
 struct typed_elements {
     std::uint64_t seed;
@@ -117,7 +116,7 @@ struct typed_elements {
     CORNERTURN_HOST_DEVICE static constexpr int size() { return sizeof(T); }
     CORNERTURN_HOST_DEVICE T value(std::uint64_t index) const {
         const T bits = pattern<T>(index, seed), right = numbers ? as_number(bits) : with_specials(bits);
-        return poison ? opposite(right) : right;
+        return poison ? complement(right) : right;
     }
     CORNERTURN_HOST_DEVICE void put(unsigned char* at, std::uint64_t index) const {
         *reinterpret_cast<T*>(at) = value(index);
@@ -127,21 +126,21 @@ struct typed_elements {
     }
 };
 
-// The same for elements of any size at any address. It works eight bytes at a time; each eight bytes identify the
-// element.
+// The same for elements of any size at any address. It works on eight bytes at a time, and each eight bytes identify
+// the element.
 struct sized_elements {
     std::uint64_t seed;
     bool poison;
     int bytes;
 
     CORNERTURN_HOST_DEVICE int size() const { return bytes; }
-    // Calls on_byte(i, value) for each byte of the element. Stops and returns false when on_byte does.
+    // Calls on_byte(i, value) for each byte of the element. Stops and returns false if on_byte returns false.
     template <class F>
     CORNERTURN_HOST_DEVICE bool for_each_byte(std::uint64_t index, F on_byte) const {
         const std::uint64_t element = pattern<std::uint64_t>(index, seed);
         for (int i = 0; i < bytes;) {
             const std::uint64_t right = with_specials(mix(element + static_cast<unsigned>(i) / 8));
-            std::uint64_t word = poison ? opposite(right) : right;
+            std::uint64_t word = poison ? complement(right) : right;
             for (const int end = i + 8 < bytes ? i + 8 : bytes; i < end; ++i, word >>= 8) {
                 if (!on_byte(i, static_cast<unsigned char>(word))) return false;
             }
@@ -159,7 +158,7 @@ struct sized_elements {
     }
 };
 
-// Bytes around a matrix, and in the gaps that its leading dimension leaves: nothing may write there.
+// Guard bytes surround a matrix and fill the gaps after its rows. No kernel may write them.
 CORNERTURN_HOST_DEVICE inline unsigned char guard_byte(std::uint64_t offset) {
     return static_cast<unsigned char>(mix(offset + 0x6775617264u));
 }

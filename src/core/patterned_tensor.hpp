@@ -1,5 +1,5 @@
-// A tensor in a buffer of the verifier's, filled with the pattern: what stands at each position. Host and device code
-// share it.
+// A tensor in one of the verifier's buffers, filled with the pattern: the content of each position. Host and device
+// code share this file.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,20 @@
 
 namespace cornerturn {
 
-// Positions and strides count elements; positions count from the first byte of the buffer. Guard bytes stand wherever
-// no element does, also before the first. The source of a copy is a tensor without gaps or axes: each of its positions
-// holds an element of its own, and the pattern counts them. Its copy holds what the strides of the source lead to.
+// Positions and strides count elements. Position 0 is the first byte of the buffer. Guard bytes fill every position
+// without an element, including those before the first element. The source of a copy is a tensor without gaps or axes:
+// every position holds a different element, and the pattern numbers them. The destination holds the elements that the
+// source's strides lead to.
 struct patterned_tensor {
     int element_size = 1;
     std::uint64_t seed = 1;
-    bool poison = false;      // each element's opposite
+    bool poison = false;      // each element's complement
     bool numbers = false;     // no NaN, infinity or denormal
     std::int64_t offset = 0;  // position of the first element
-    std::int64_t run = 0;     // elements behind each other, on both sides; 0: there are none
-    std::int64_t first = 0;   // which element of the pattern the first one is
+    std::int64_t run = 0;     // elements that are contiguous on both sides; 0: the tensor is empty
+    std::int64_t first = 0;   // the first element's index in the pattern
     int rank = 0;
-    strided_axis axes[kMostAxes];  // by `destination`, the smallest first; each steps beyond all that those before span
+    strided_axis axes[kMostAxes];  // by `destination`, the smallest first; each exceeds the span of those before it
 
     CORNERTURN_HOST_DEVICE bool empty() const { return run == 0; }
     CORNERTURN_HOST_DEVICE std::int64_t positions() const {
@@ -33,8 +34,8 @@ struct patterned_tensor {
     }
     std::int64_t bytes() const { return positions() * element_size; }
 
-    // What lies at a position: an element of the pattern and, `left` positions on, others, each `step` further on in
-    // the pattern; or a gap.
+    // The content of `left` positions: a gap, or elements. The first element has `index` in the pattern, and each other
+    // one is `step` further in the pattern.
     struct place {
         bool is_gap;
         std::int64_t index, step, left;
@@ -55,11 +56,12 @@ struct patterned_tensor {
     }
 };
 
-// In host memory; several threads share the work.
+// These run in host memory, on several threads.
 void fill(unsigned char* buffer, const patterned_tensor& tensor);
-// The lowest position of a wrong element, and the lowest byte of a gap that was overwritten, from the buffer's first.
+// Positions and bytes count from the start of the buffer.
 wrong_positions find_wrong(const unsigned char* buffer, const patterned_tensor& tensor);
-// The same, where elements may still be as they were `before`, the same tensor. Counts those that are not so.
+// The same, but elements may also hold what `before` says: the same tensor before the run. Sets `written` to the number
+// of elements that hold the expected value.
 wrong_positions find_wrong(const unsigned char* buffer, const patterned_tensor& tensor, const patterned_tensor& before,
                            std::int64_t& written);
 

@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t kWorthAThread = 1 << 16;  // elements
 
 // Calls on_row(coordinates, address) for each row of each matrix, and on_gap(byte, index) for each byte of the gaps
-// behind them; the last has none. Several rows run at once.
+// after them. The last row has no gap. Several threads share the rows.
 template <class OnRow, class OnGap>
 void for_each_row(const guarded_buffer& buffer, const patterned_batch& batch, OnRow on_row, OnGap on_gap) {
     const std::int64_t size = batch.element_size, lines = batch.lines();
@@ -46,7 +46,7 @@ void fill(const guarded_buffer& buffer, const patterned_batch& batch) {
         for_each_row(
             buffer, batch,
             [&](coordinates at, unsigned char* line) {
-                const auto values = elements;  // copies, which no store of a byte can change: the loop is fast
+                const auto values = elements;  // local copies make the loop fast: stores of bytes cannot alias them
                 const patterned_batch b = batch;
                 for (at.col = 0; at.col < b.cols; ++at.col) values.put(line + at.col * values.size(), b.index(at));
             },
@@ -73,7 +73,7 @@ wrong_positions find_wrong(const guarded_buffer& buffer, const patterned_batch& 
     return {wrong_element.number(), wrong_gap.number()};
 }
 
-// Empty, or what is wrong with the matrices in the buffer, their gaps or what lies around them.
+// A sentence about the first error in the matrices, the gaps or the guard bytes; empty if there is none.
 std::string wrong_in(const guarded_buffer& buffer, const problem_shape& shape, side which) {
     const patterned_batch batch = shape.after(which);
     if (batch.empty()) return buffer.check_guards(name_of(which));
@@ -92,20 +92,20 @@ std::string wrong_in(const guarded_buffer& buffer, const problem_shape& shape, s
     return buffer.check_guards(name_of(which));
 }
 
-// A little-endian number in hexadecimal.
+// The bytes of a little-endian number, in hexadecimal.
 std::string hex(const unsigned char* bytes, std::size_t count) {
     std::string digits = "0x";
     while (count > 0) digits += fmt::format("{:02x}", bytes[--count]);
     return digits;
 }
 
-// "3 x 4 elements of 8 bytes", of several matrices with their number.
+// "3 x 4 elements of 8 bytes" or "2 matrices of 3 x 4 elements of 8 bytes".
 std::string extent_of(const problem_shape& s) {
     const std::string one = fmt::format("{} x {} elements of {} bytes", s.rows, s.cols, s.element_size);
     return s.count == 1 ? one : fmt::format("{} matrices of {}", s.count, one);
 }
 
-// Nothing, or which of several matrices.
+// " of matrix 1"; empty if there is only one matrix.
 std::string of_matrix(const problem_shape& s, std::int64_t matrix) {
     return s.count == 1 ? std::string() : fmt::format(" of matrix {}", matrix);
 }
@@ -122,7 +122,7 @@ problem_shape problem_shape::checked() const {
     problem_shape result = *this;
     if (element_size < 1 || element_size > kMostElementBytes) {
         throw invalid_argument(
-            fmt::format("elements of {} bytes: the verifier takes 1 to {}", element_size, kMostElementBytes));
+            fmt::format("the element size is {} bytes: the verifier takes 1 to {}", element_size, kMostElementBytes));
     }
     const auto check_side = [&](side which, std::int64_t& ld, std::int64_t& stride, std::int64_t offset) {
         named_batch batch{layout(which), name_of(which), &kInWords};
@@ -206,10 +206,10 @@ problem_rooms::problem_rooms(const problem_shape& given, const std::vector<probl
 }
 
 guarded_buffer::guarded_buffer(std::int64_t room) : room_(room), bytes_(room) {
-    // Not reserved: a sampled run touches a few pages of a matrix that may be larger than memory.
+    // MAP_NORESERVE: the matrix may be larger than memory, because a sampled run touches only a few of its pages.
     void* const memory = mmap(nullptr, static_cast<std::size_t>(room + 2 * kGuardBytes), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) throw error(fmt::format("the system cannot give {} bytes of memory for a matrix", room));
+    if (memory == MAP_FAILED) throw error(fmt::format("cannot reserve {} bytes of memory for a matrix", room));
     mapping_ = static_cast<unsigned char*>(memory);
     data_ = mapping_ + kGuardBytes;
 }
@@ -244,7 +244,7 @@ std::string guarded_buffer::check_guards(const char* name) const {
 void require_memory(std::int64_t needed, const std::string& what) {
     const std::int64_t available = available_memory();
     if (needed <= available) return;
-    throw error(fmt::format("{} need {:.1f} GB of memory, and {:.1f} GB are available: choose less", what,
+    throw error(fmt::format("{} need {:.1f} GB of memory, but {:.1f} GB are available: choose a smaller problem", what,
                             static_cast<double>(needed) / 1e9, static_cast<double>(available) / 1e9));
 }
 
@@ -265,8 +265,8 @@ verdict host_problem::check() const {
 
 namespace {
 
-// Calls visit(coordinates, address, elements) for what the tiles of the source are on that side. Tiles are few and
-// small: one after the other.
+// Calls visit(coordinates, address, elements) for each element of the tiles, on the side of `batch`. It uses one
+// thread, because tiles are few and small.
 template <class Visit>
 void for_each_element(const guarded_buffer& buffer, const patterned_batch& batch, const std::vector<tile>& tiles,
                       bool is_transposed, Visit visit) {
@@ -342,7 +342,7 @@ std::string describe_wrong_element(const problem_shape& shape, side which, coord
 
 std::string wrong_bytes_text(const unsigned char* found, const std::vector<unsigned char>& wanted,
                              const std::vector<unsigned char>& before) {
-    // Of a long element, the part that is wrong.
+    // Of a long element, show the part that is wrong.
     constexpr std::size_t kPart = 16;
     const std::size_t size = wanted.size();
     const auto first_wrong = std::mismatch(wanted.begin(), wanted.end(), found).first - wanted.begin();

@@ -1,5 +1,5 @@
-// Matrices to move, with a source that tells every element apart and a destination that shows every mistake: the
-// verifier, on host memory. src/device/cuda_problem.hpp is its twin on the GPU.
+// The verifier for host memory: matrices to move, a source whose elements differ, and a destination that shows every
+// mistake. src/device/cuda_problem.hpp is the verifier for the GPU.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "core/matrix_work.hpp"
 #include "core/patterned_batch.hpp"
-#include "core/work.hpp"
 
 namespace cornerturn {
 
@@ -16,10 +16,9 @@ inline constexpr int kMostElementBytes = 4096;
 
 enum class side { source, destination };
 
-// rows x cols of the source, in elements; the destination's follows from how it is arranged. Offsets move the matrix
-// off its buffer's 256-byte boundary. A leading dimension of 0 means as small as can be, a stride of 0 that the
-// matrices of a batch are packed: rows x leading dimension. In place, source and destination are the same square
-// matrices.
+// The source is rows x cols elements; `arranged` gives the destination's shape. Offsets move the matrix off its
+// buffer's 256-byte boundary. A leading dimension of 0 stands for the smallest possible one. A stride of 0 stands for
+// packed matrices: rows x leading dimension. In place, source and destination are the same square matrices.
 struct problem_shape {
     arrangement (*arranged)(std::int64_t rows, std::int64_t cols) = transposed;
     std::int64_t rows = 0, cols = 0;
@@ -29,43 +28,42 @@ struct problem_shape {
     std::int64_t source_offset = 0, destination_offset = 0;
     std::int64_t count = 1, source_stride = 0, destination_stride = 0;
     bool in_place = false;
-    bool reads_stride = false;  // the source may be read up to a stride behind the last matrix
-    bool numbers = false;       // no NaN, infinity or denormal: for what does arithmetic on the elements
+    bool reads_stride = false;  // a kernel may read a whole stride from the last matrix of the source
+    bool numbers = false;       // no NaN, infinity or denormal, for kernels that do arithmetic on the elements
 
-    // Fills in leading dimensions and strides left 0. Throws invalid_argument where a size is negative, a leading
-    // dimension too small, matrices of a batch overlap, or a product does not fit 64 bits.
+    // Fills in leading dimensions and strides that are 0. Throws invalid_argument if a size is negative, if a leading
+    // dimension is too small, if matrices of a batch overlap, or if a product does not fit in 64 bits.
     problem_shape checked() const;
 
     std::int64_t destination_rows() const { return arranged(rows, cols).rows; }
     std::int64_t destination_cols() const { return arranged(rows, cols).cols; }
     std::int64_t elements() const { return rows * cols * count; }
 
-    // The matrices on that side; in place they are the same on both.
+    // The matrices on that side. In place, both sides have the same matrices.
     batch_layout layout(side which) const;
-    // What the buffer on that side must hold before a run, and after it. In place all is in the destination's, and the
-    // source's is empty.
+    // The expected content of that side's buffer before and after a run. In place, all matrices are in the
+    // destination's buffer, and the source's buffer is empty.
     patterned_batch before(side which) const;
     patterned_batch after(side which) const;
     std::int64_t room(side which) const;  // bytes of that side's buffer
-    // The work on these buffers.
     matrix_work work(unsigned char* source, unsigned char* destination) const;
 };
 
-// What a check found.
+// The result of a check.
 struct verdict {
-    std::int64_t elements = 0;  // checked
-    std::string fault;          // empty: all right; else what is wrong and where first
+    std::int64_t elements = 0;  // the number of checked elements
+    std::string fault;          // a sentence about the first error; empty if there is none
     bool passed() const { return fault.empty(); }
 };
 
-// A part of the source, and of the destination what comes from it.
+// A part of the source, and the elements of the destination that come from it.
 struct tile {
     std::int64_t row, col, rows, cols;
     std::int64_t matrix = 0;
     auto operator<=>(const tile&) const = default;
 };
 
-// A checked problem, and the bytes that each side's memory needs for it and for others, one after the other.
+// A checked problem, and the bytes that each side's buffer needs to hold it or any of `others`.
 struct problem_rooms {
     problem_shape shape;
     std::int64_t source = 0, destination = 0;
@@ -73,11 +71,11 @@ struct problem_rooms {
     problem_rooms(const problem_shape& shape, const std::vector<problem_shape>& others);
 };
 
-// Memory from the system with guards on both sides, aligned to 256 bytes as cudaMalloc's is. Pages count only once
-// they are touched.
+// Memory with guard bytes on both sides, aligned to 256 bytes like that of cudaMalloc. Pages take memory only once they
+// are touched.
 class guarded_buffer {
 public:
-    // All of its room is in use at first. Throws error where the system has no such address space.
+    // At first, the whole room is in use. Throws error if the system cannot reserve the address space.
     explicit guarded_buffer(std::int64_t room);
     ~guarded_buffer();
     guarded_buffer(const guarded_buffer&) = delete;
@@ -86,32 +84,33 @@ public:
     unsigned char* data() const { return data_; }
     std::int64_t room() const { return room_; }
     std::int64_t size() const { return bytes_; }
-    void use(std::int64_t bytes);  // at most its room; its guards are to be filled anew
-    // Bytes in use that will take memory of the system's when they are filled: those that touch() was not called for.
+    void use(std::int64_t bytes);  // at most room(); afterwards, call fill_guards()
+    // Bytes in use that will take new memory when they are filled, because touch() was not called for them.
     std::int64_t untouched() const { return std::max<std::int64_t>(0, bytes_ - touched_); }
     void touch() { touched_ = std::max(touched_, bytes_); }
     void fill_guards();
-    // Empty, or a sentence on the first byte that changed.
+    // A sentence about the first byte that changed; empty if there is none.
     std::string check_guards(const char* name) const;
 
 private:
     std::int64_t room_, bytes_, touched_ = 0;
     unsigned char *mapping_, *data_;
-    bool guards_filled_ = false;  // once is enough: a kernel that changes them is wrong
+    bool guards_filled_ = false;  // once is enough, because no correct kernel changes them
 };
 
-// Throws error that names `what` where the system cannot give so many bytes without swapping.
+// Throws error, which names `what`, if the system cannot provide `needed` bytes without swapping.
 void require_memory(std::int64_t needed, const std::string& what);
 
 // A problem's source and destination: in host memory or a GPU's.
 template <class Buffer>
 class problem_memory {
 public:
-    // With room for others' matrices, too.
+    // The buffers also have room for each of `others`.
     explicit problem_memory(const problem_shape& shape, const std::vector<problem_shape>& others = {})
         : problem_memory(problem_rooms(shape, others)) {}
 
-    // For other work in the same memory, to be prepared: false, and nothing done, where there is no room for it.
+    // Reuses the memory for other work, which the caller must prepare. Returns false, and changes nothing, if there is
+    // too little room.
     bool reshape(const problem_shape& shape) {
         const problem_rooms next(shape, {});
         if (next.source > source_.room() || next.destination > destination_.room()) return false;
@@ -145,11 +144,11 @@ class host_problem : public problem_memory<guarded_buffer> {
 public:
     using problem_memory::problem_memory;
 
-    // Before a run: everything, or only what the tiles touch (not in place).
+    // Before a run: fills everything, or only the elements of the tiles (not in place).
     void prepare();
     void prepare(const std::vector<tile>& tiles);
 
-    // After a run: every element, gap and guard byte; or those of the tiles and the guards.
+    // After a run: checks every element, gap and guard byte, or only the elements of the tiles and the guard bytes.
     verdict check() const;
     verdict check(const std::vector<tile>& tiles) const;
 
@@ -157,13 +156,13 @@ public:
     tile tile_at(const void* source_address, std::int64_t rows, std::int64_t cols) const;
 };
 
-// What is wrong with an element that holds what `found` points to: "destination (row 3, column 5) holds 0x...; it must
-// hold 0x..., the source's (row 5, column 3) (seed 1)".
+// Describes a wrong element, whose bytes `found` points to: "destination (row 3, column 5) holds 0x...; it must hold
+// 0x..., the source's (row 5, column 3) (seed 1)".
 std::string describe_wrong_element(const problem_shape& shape, side which, coordinates at, const void* found);
-// The same for a byte of a gap, counted from the first element.
+// Describes an overwritten byte of a gap, counted from the first element.
 std::string describe_wrong_gap(const problem_shape& shape, side which, std::int64_t byte);
 
-// "holds 0x..., as before the run; it must hold 0x...", of an element's bytes, or 16 of them.
+// "holds 0x..., as before the run; it must hold 0x...". It shows at most 16 bytes of an element.
 std::string wrong_bytes_text(const unsigned char* found, const std::vector<unsigned char>& wanted,
                              const std::vector<unsigned char>& before);
 

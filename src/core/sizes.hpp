@@ -1,4 +1,4 @@
-// Arithmetic on sizes that cannot overflow unnoticed.
+// Arithmetic on sizes that detects overflow.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace cornerturn {
 
-// a * b for non-negative factors; throws invalid_argument that says which product does not fit 64 bits.
+// a * b for non-negative factors. Throws invalid_argument if the product does not fit in 64 bits; the message calls the
+// product `what`.
 inline std::int64_t checked_multiply(std::int64_t a, std::int64_t b, const char* what) {
     std::int64_t product = 0;
     if (a < 0 || b < 0 || __builtin_mul_overflow(a, b, &product)) {

@@ -46,7 +46,7 @@ strided_copy canonical(std::uintptr_t source, std::uintptr_t destination, std::i
         strided_axis a = axes[i];
         if (a.extent == 0) return {source, destination, 0, 0, {}};
         if (a.extent == 1) continue;
-        if (a.destination < 0) {  // from the other end
+        if (a.destination < 0) {  // reverse the axis on both sides
             c.source += static_cast<std::uintptr_t>((a.extent - 1) * a.source);
             c.destination += static_cast<std::uintptr_t>((a.extent - 1) * a.destination);
             a.source = -a.source;
@@ -67,7 +67,7 @@ strided_copy canonical(std::uintptr_t source, std::uintptr_t destination, std::i
             }
         } else {
             strided_axis& before = c.axes[static_cast<std::size_t>(kept - 1)];
-            std::int64_t source = 0, destination = 0;  // where `before` would go on
+            std::int64_t source = 0, destination = 0;  // the strides of an axis that continues `before`
             if (!__builtin_mul_overflow(before.source, before.extent, &source) && a.source == source &&
                 !__builtin_mul_overflow(before.destination, before.extent, &destination) &&
                 a.destination == destination) {
@@ -86,9 +86,9 @@ strided_copy canonical(const detail::any_tensor& source, const detail::any_tenso
     std::array<strided_axis, kMostAxes> axes;
     const std::size_t rank = destination.extents.count;
     for (std::size_t i = 0; i < rank; ++i) {
-        const bool walked = destination.extents.values[i] > 1;  // else the strides may be anything
-        axes[i] = {destination.extents.values[i], walked ? source.strides.values[i] * element_size : 0,
-                   walked ? destination.strides.values[i] * element_size : 0};
+        const bool uses_strides = destination.extents.values[i] > 1;  // otherwise their values are arbitrary
+        axes[i] = {destination.extents.values[i], uses_strides ? source.strides.values[i] * element_size : 0,
+                   uses_strides ? destination.strides.values[i] * element_size : 0};
     }
     return canonical(source.data, destination.data, element_size, axes.data(), static_cast<int>(rank));
 }
@@ -103,7 +103,7 @@ strided_copy canonical(const matrix_work& w) {
 }
 
 std::optional<matrix_work> matrices_of(const strided_copy& c) {
-    constexpr std::int64_t kMostElement = 16;  // bytes: longer runs are moved as rows
+    constexpr std::int64_t kMostElement = 16;  // bytes; other kernels move longer runs, as rows
     if (c.rank < 2 || c.rank > 3 || c.run > kMostElement) return std::nullopt;
     const strided_axis* rows = nullptr;
     const strided_axis* cols = nullptr;

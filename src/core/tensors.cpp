@@ -34,21 +34,21 @@ void check_rank(const char* name, const any_tensor& t) {
         refuse(std::string(name) + ".rank()", to_string(t.extents.size()), "it must be at most 32");
     if (t.strides.size() != t.extents.size()) {
         refuse("the number of strides of the " + std::string(name), to_string(t.strides.size()),
-               "it has " + to_string(t.extents.size()) + " axes");
+               "it must be " + to_string(t.extents.size()) + ", the number of extents");
     }
 }
 
-// That an address behind the last element can be told in 64 bits.
+// The tensor's bytes, from its lowest address to its highest, fit in 64 bits, and so do the bytes of its elements.
 void check_span(const char* name, const any_tensor& t, std::int64_t element_size) {
     std::int64_t bytes = element_size;
     for (int i = 0; i < t.extents.size(); ++i) {
         const std::int64_t extent = t.extents.values[static_cast<std::size_t>(i)];
         const std::int64_t stride = t.strides.values[static_cast<std::size_t>(i)];
         if (extent <= 1) continue;
-        std::int64_t step = 0, reach = 0;
+        std::int64_t step = 0, span = 0;
         if (stride == std::numeric_limits<std::int64_t>::min() ||
             __builtin_mul_overflow(std::abs(stride), element_size, &step) ||
-            __builtin_mul_overflow(extent - 1, step, &reach) || __builtin_add_overflow(bytes, reach, &bytes)) {
+            __builtin_mul_overflow(extent - 1, step, &span) || __builtin_add_overflow(bytes, span, &bytes)) {
             throw invalid_argument(std::string(name) + " has extents " + text(t.extents) + " and strides " +
                                    text(t.strides) + ", of " + to_string(element_size) +
                                    "-byte elements: its size does not fit in 64 bits");
@@ -64,30 +64,33 @@ void check_span(const char* name, const any_tensor& t, std::int64_t element_size
     }
 }
 
-// No two indices of the destination are one element.
+// No two indices of the destination have the same address.
 void check_apart(const any_tensor& t) {
-    struct walked {
+    struct numbered_axis {
         int axis;
         std::int64_t extent, stride;
     };
-    std::array<walked, kMostAxes> axes;
+    std::array<numbered_axis, kMostAxes> axes;
     int count = 0;
     for (int i = 0; i < t.extents.size(); ++i) {
         const std::int64_t extent = t.extents.values[static_cast<std::size_t>(i)];
-        if (extent <= 1) continue;  // its stride may be anything
+        if (extent <= 1) continue;  // its stride does not matter
         const std::int64_t stride = std::abs(t.strides.values[static_cast<std::size_t>(i)]);
         if (stride == 0) {
             refuse(axis_of("destination", "stride", i), "0",
-                   "its " + to_string(extent) + " elements would be one; only a source can repeat elements");
+                   "its " + to_string(extent) +
+                       " elements would have the same address; only the stride of a source may be 0");
         }
         axes[static_cast<std::size_t>(count++)] = {i, extent, stride};
     }
-    std::sort(axes.begin(), axes.begin() + count, [](const walked& a, const walked& b) { return a.stride < b.stride; });
-    std::int64_t before = 0, span = 0;  // from the first element to the last, without the last axis and with it
+    std::sort(axes.begin(), axes.begin() + count,
+              [](const numbered_axis& a, const numbered_axis& b) { return a.stride < b.stride; });
+    // The distance from the first element to the last: `span` for the axes so far, `before` without the latest of them.
+    std::int64_t before = 0, span = 0;
     for (int i = 0; i < count; ++i) {
-        const walked& a = axes[static_cast<std::size_t>(i)];
-        if (a.stride <= span) {
-            const walked& b = axes[static_cast<std::size_t>(i - 1)];  // span is 0 for the first
+        const numbered_axis& a = axes[static_cast<std::size_t>(i)];
+        if (a.stride <= span) {  // not for the first axis, for which span is 0
+            const numbered_axis& b = axes[static_cast<std::size_t>(i - 1)];
             const std::string both = axis_of("destination", "stride", b.axis) + " is " +
                                      to_string(t.strides.values[static_cast<std::size_t>(b.axis)]) + " and " +
                                      axis_of("destination", "stride", a.axis) + " is " +
@@ -99,19 +102,19 @@ void check_apart(const any_tensor& t) {
                                   ": cornerturn cannot tell whether their elements overlap; make each axis's stride "
                                   "larger than the span of all axes with smaller strides");
             if (b.stride / common < a.extent && a.stride / common < b.extent)
-                throw invalid_argument(both + ": their elements overlap");
+                throw invalid_argument(both + ": their elements overlap; only a source may repeat elements");
         }
         before = span;
         span += (a.extent - 1) * a.stride;
     }
 }
 
-// One side's bytes as runs on two axes, if they are.
+// The bytes of one side of a copy.
 struct side {
     std::uintptr_t begin, end;
     std::int64_t run;
     int rank = 0;
-    std::array<lattice::axis, kMostAxes> axes;  // by step, the smallest first, as few as can be
+    std::array<lattice::axis, kMostAxes> axes;  // by step, the smallest first; as few as possible after merge()
 
     void add(std::int64_t count, std::int64_t step) {
         int at = rank++;
@@ -119,18 +122,18 @@ struct side {
             axes[static_cast<std::size_t>(at)] = axes[static_cast<std::size_t>(at - 1)];
         axes[static_cast<std::size_t>(at)] = {count, step};
     }
-    static bool goes_on(const lattice::axis& before, std::int64_t step) {
+    static bool continues(const lattice::axis& before, std::int64_t step) {
         std::int64_t next = 0;
         return !__builtin_mul_overflow(before.step, before.count, &next) && next == step;
     }
-    // What touches or overlaps becomes one run, and equal steps one axis.
+    // Merges runs that touch or overlap into one run, and an axis that continues another one into that axis.
     void merge() {
         int kept = 0;
         for (int i = 0; i < rank; ++i) {
             const lattice::axis a = axes[static_cast<std::size_t>(i)];
             if (kept == 0 && a.step <= run) {
                 run += (a.count - 1) * a.step;
-            } else if (kept > 0 && goes_on(axes[static_cast<std::size_t>(kept - 1)], a.step)) {
+            } else if (kept > 0 && continues(axes[static_cast<std::size_t>(kept - 1)], a.step)) {
                 axes[static_cast<std::size_t>(kept - 1)].count *= a.count;
             } else {
                 axes[static_cast<std::size_t>(kept++)] = a;
@@ -138,11 +141,12 @@ struct side {
         }
         rank = kept;
     }
+    // The side must have at most two axes.
     lattice as_lattice() const {
         const auto axis = [&](int i) { return i < rank ? axes[static_cast<std::size_t>(i)] : lattice::axis{1, 0}; };
         return {begin, axis(1), axis(0), run};
     }
-    // From the first byte to the last of the axes whose steps are smaller.
+    // Bytes from the first to the last, with only the axes whose steps are smaller.
     std::int64_t span_below(std::int64_t step) const {
         std::int64_t span = run;
         for (int i = 0; i < rank && axes[static_cast<std::size_t>(i)].step < step; ++i)
@@ -151,10 +155,10 @@ struct side {
     }
 };
 
-// Whether both repeat after so many bytes, each in a part of them that the other does not touch.
+// Both sides repeat every `period` bytes. Whether each uses a part of the period that the other does not touch.
 bool are_slices(const side& a, const side& b, std::int64_t period) {
     const std::int64_t of_a = a.span_below(period), of_b = b.span_below(period);
-    // Both ranges of addresses meet, so the distance fits.
+    // The two ranges of addresses overlap, so the distance fits in 64 bits.
     const std::int64_t distance = static_cast<std::int64_t>(b.begin - a.begin) % period;
     const std::int64_t apart = distance < 0 ? distance + period : distance;
     return apart >= of_a && apart + of_b <= period;
@@ -177,7 +181,7 @@ sharing sharing_of(const strided_copy& c) {
     }
     from.merge();
     to.merge();
-    // Slices of one larger tensor: from some step on all are multiples of a period.
+    // Slices of one larger tensor: all steps that are not smaller than the period are multiples of it.
     std::int64_t period = 0;
     int a = from.rank, b = to.rank;
     while (a > 0 || b > 0) {
@@ -191,8 +195,7 @@ sharing sharing_of(const strided_copy& c) {
                                            b > 0 ? to.axes[static_cast<std::size_t>(b - 1)].step : 0);
         if (next < period && are_slices(from, to, period)) return sharing::none;
     }
-    // Exactly.
-    if (from.rank <= 2 && to.rank <= 2)
+    if (from.rank <= 2 && to.rank <= 2)  // share_bytes() is exact
         return share_bytes(from.as_lattice(), to.as_lattice()) ? sharing::some : sharing::none;
     return sharing::unknown;
 }
@@ -213,7 +216,7 @@ void detail::check_holds(std::size_t size, const axis_list& extents) {
     for (int i = 0; i < extents.size(); ++i) count *= extents.values[static_cast<std::size_t>(i)];
     if (static_cast<std::uint64_t>(count) > size)
         refuse("elements.size()", to_string(size),
-               "a tensor with extents " + text(extents) + " takes " + to_string(count));
+               "a tensor with extents " + text(extents) + " needs " + to_string(count) + " elements");
 }
 
 bool is_empty(const any_tensor& t) {
@@ -230,7 +233,7 @@ void check_tensors(const any_tensor& source, const any_tensor& destination, std:
     check_rank("destination", destination);
     if (source.extents.size() != destination.extents.size()) {
         refuse("destination.rank()", to_string(destination.extents.size()),
-               "the " + std::string(source_name) + " has " + to_string(source.extents.size()) + " axes");
+               "it must be " + to_string(source.extents.size()) + ", the rank of the " + source_name);
     }
     for (const auto& [name, tensor] : {std::pair{source_name, &source}, {"destination", &destination}}) {
         for (int i = 0; i < tensor->extents.size(); ++i) {
@@ -243,7 +246,7 @@ void check_tensors(const any_tensor& source, const any_tensor& destination, std:
         const std::int64_t to = destination.extents.values[static_cast<std::size_t>(i)];
         if (from != to) {
             refuse(axis_of("destination", "extent", i), to_string(to),
-                   "the " + std::string(source_name) + "'s is " + to_string(from) + " (extents " +
+                   "it must be " + to_string(from) + ", as in the " + source_name + " (extents " +
                        text(source.extents) + " and " + text(destination.extents) + ")");
         }
     }
@@ -267,15 +270,17 @@ void check_tensor_addresses(const any_tensor& source, const any_tensor& destinat
     check_address("source", source.data, element_alignment);
     check_address("destination", destination.data, element_alignment);
     if (is_same(c)) return;
-    const bool in_place = source.data == destination.data;  // the element at index 0 of every axis is one
+    // The two share the element at index 0 of every axis.
+    const bool in_place = source.data == destination.data;
     const sharing found = in_place ? sharing::some : sharing_of(c);
     if (found == sharing::none) return;
     const auto described = [](const any_tensor& t) {
         return " (extents " + text(t.extents) + ", strides " + text(t.strides) + " at " + hex(t.data) + ")";
     };
     const std::string both = "destination" + described(destination) +
-                             (found == sharing::some ? " overlaps " : " lies among ") + source_name + described(source);
-    if (in_place) throw invalid_argument(both + ": copies and permutations cannot be done in place");
+                             (found == sharing::some ? " overlaps " : " may overlap ") + source_name +
+                             described(source);
+    if (in_place) throw invalid_argument(both + ": copies and permutations do not work in place");
     if (found == sharing::some) throw invalid_argument(both + ": they must not share any element");
     throw unsupported(both +
                       ": cornerturn cannot tell whether they share elements; place them in separate ranges of "
@@ -286,21 +291,21 @@ permuted_tensor::permuted_tensor(const any_tensor& source, const axis_list& axes
     check_rank("source", source);
     if (axes.size() != source.extents.size()) {
         refuse("the number of axes", to_string(axes.size()),
-               "the source has " + to_string(source.extents.size()) + " axes");
+               "it must be " + to_string(source.extents.size()) + ", the rank of the source");
     }
-    std::array<int, kMostAxes> place;
-    place.fill(-1);
+    std::array<int, kMostAxes> position_of;  // in `axes`, of each axis of the source
+    position_of.fill(-1);
     for (int i = 0; i < axes.size(); ++i) {
         const std::int64_t given = axes.values[static_cast<std::size_t>(i)];
         const std::int64_t axis = given < 0 ? given + axes.size() : given;
         const auto name = [](int number) { return "axes[" + to_string(number) + "]"; };
         if (axis < 0 || axis >= axes.size()) {
             refuse(name(i), to_string(given),
-                   "a source of " + to_string(axes.size()) + " axes has those from " + to_string(-axes.size()) +
+                   "the source has " + to_string(axes.size()) + " axes, so it must be from " + to_string(-axes.size()) +
                        " to " + to_string(axes.size() - 1));
         }
-        int& at = place[static_cast<std::size_t>(axis)];
-        if (at >= 0) refuse(name(i), to_string(given), name(at) + " is the same axis");
+        int& at = position_of[static_cast<std::size_t>(axis)];
+        if (at >= 0) refuse(name(i), to_string(given), name(at) + " names the same axis; each axis must appear once");
         at = i;
         const std::int64_t extent = source.extents.values[static_cast<std::size_t>(axis)];
         if (extent < 0)

@@ -1,5 +1,5 @@
-// What a caller of a copy between tensors may get wrong: found before anything is done, and told in one sentence. For
-// the GPU and the host alike.
+// Checks of the arguments of copies between tensors, for the GPU and the host. They run before any work starts, and
+// report an error in one sentence.
 #pragma once
 
 #include <cstdint>
@@ -9,25 +9,25 @@
 
 namespace cornerturn {
 
-// Extents, strides and the element's size, which hold for any addresses. Throws invalid_argument, and unsupported where
-// it cannot be decided whether elements of the destination overlap.
-// Messages call the source by that name.
+// Checks everything except the addresses: extents, strides, the element's size and alignment. Throws invalid_argument,
+// or unsupported if it cannot decide whether elements of the destination overlap. Messages call the source
+// `source_name`.
 void check_tensors(const detail::any_tensor& source, const detail::any_tensor& destination, std::int64_t element_size,
                    std::int64_t element_alignment, const char* source_name = "source");
 
-// The addresses of checked tensors that are not empty. Throws invalid_argument where one is null or not aligned, or
-// where the two share elements, unless each is copied to itself, and unsupported where that cannot be decided. `c` is
-// their canonical form.
+// Checks the addresses of checked tensors that are not empty. `c` is the canonical form of the copy. Throws
+// invalid_argument if an address is null or not aligned, or if the tensors share elements (a copy of a tensor to itself
+// may). Throws unsupported if it cannot decide whether they share elements.
 void check_tensor_addresses(const detail::any_tensor& source, const detail::any_tensor& destination,
                             std::int64_t element_alignment, const strided_copy& c, const char* source_name = "source");
 
 bool is_empty(const detail::any_tensor& tensor);
 
-// A copy to itself: nothing is to be done.
+// A copy of a tensor to itself, which needs no work.
 bool is_same(const strided_copy& c);
 
-// The source with its axes as numpy.transpose orders them: strides and extents, at the same address. Throws
-// invalid_argument where `axes` is no permutation of them.
+// The source's extents and strides with the axes in a new order, as numpy.transpose(source, axes) has them. The address
+// stays the same. Throws invalid_argument if `axes` is not a permutation of the source's axes.
 struct permuted_tensor {
     detail::axis_list extents, strides;
 

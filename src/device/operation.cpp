@@ -9,7 +9,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "core/words.hpp"
+#include "core/numbers.hpp"
 #include "cornerturn/error.hpp"
 #include "device/explanation.hpp"
 

@@ -1,4 +1,4 @@
-// Compiling CUDA programs for the emulator: nvcc's command line, g++'s work.
+// Compiles CUDA programs for the emulator: takes nvcc's options and runs g++.
 #pragma once
 
 #include <string>
@@ -6,29 +6,29 @@
 
 namespace cornerturn::emulate {
 
-// Where the headers and the libraries of the emulator lie.
+// The folders of the emulator's headers, and its libraries.
 struct installation {
-    std::string headers;                 // CUDA's, by our own hand
-    std::string include;                 // cornerturn/...
-    std::vector<std::string> libraries;  // what a program links
+    std::string headers;                 // our replacement of CUDA's headers
+    std::string include;                 // holds cornerturn/...
+    std::vector<std::string> libraries;  // linked to each program
     std::string compiler = "g++";
 };
 installation find_installation();
 
-// What nvcc's --version and -V ask for.
-bool asks_version(const std::vector<std::string>& words);
+// Whether --version or -V is among the arguments.
+bool asks_version(const std::vector<std::string>& arguments);
 std::string version_text();
 
 struct compilation {
-    std::vector<std::string> sources;     // .cu and others that g++ compiles
+    std::vector<std::string> sources;     // .cu, .cpp, .cc, .c ...
     std::vector<std::string> objects;     // .o, .a and .so
-    std::vector<std::string> flags;       // of the preprocessor and the compiler, for both passes
-    std::vector<std::string> host_flags;  // of the host's pass and of the link
+    std::vector<std::string> flags;       // for the preprocessor and the compiler, in both passes
+    std::vector<std::string> host_flags;  // for the host pass and the link
     std::vector<std::string> link_flags;
-    std::vector<std::string> dependency_flags;  // -M, -MD and kin
+    std::vector<std::string> dependency_flags;  // -M, -MD and the like
     std::string output;
-    std::string output_folder;  // of what has no name given
-    std::string language;       // of all sources, as -x has it; "": their names tell
+    std::string output_folder;  // for outputs without a given name
+    std::string language;       // of all sources (-x); "": by the suffix of each
     enum class product {
         program,
         objects,       // -c
@@ -38,19 +38,19 @@ struct compilation {
         device_link    // -dlink
     } makes = product::program;
     bool relocatable = false;
-    bool says = false;  // -v: prints what it runs
+    bool verbose = false;  // -v: prints each command
 
     bool is_cuda(const std::string& source) const;
     bool is_c(const std::string& source) const;
 
-    // What nvcc's words mean. Throws invalid_argument for a word that nobody knows.
-    static compilation from_words(const std::vector<std::string>& words);
+    // From the arguments of nvcc's command line. Throws invalid_argument for a file or an option that cannot be used.
+    static compilation from_arguments(const std::vector<std::string>& arguments);
 };
 
-// Makes what the words ask for. Throws error; what the compiler says goes to standard error.
-void compile(const compilation& what);
+// Writes the outputs that the command line asks for. Throws error. Messages of the compiler go to standard error.
+void compile(const compilation& job);
 
-// The program of these sources, compiled and linked, from the cache where it is there already: the path of it.
-std::string compiled_program(compilation what);
+// The path of the program of these sources. Compiles and links it, unless the cache holds it.
+std::string compiled_program(compilation job);
 
 }  // namespace cornerturn::emulate

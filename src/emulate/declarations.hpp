@@ -1,4 +1,4 @@
-// Where declarations of C++ begin and end among tokens: no more of the language than CUDA's words need.
+// Finds where C++ declarations begin and end. It knows only as much C++ as CUDA's keywords need.
 #pragma once
 
 #include <string_view>
@@ -8,36 +8,36 @@
 
 namespace cornerturn::emulate {
 
-// What a declaration whose specifiers begin or go on at `at` declares.
+// The declaration whose specifiers begin, or continue, at `at`.
 struct declaration {
     bool is_function = false;
-    std::size_t name = 0;    // its last word
-    std::size_t behind = 0;  // the token behind the name: a bracket, = or ;
+    std::size_t name = 0;        // the position of its last identifier
+    std::size_t after_name = 0;  // the position of the token after the name: a bracket, = or ;
 };
 declaration declared_at(const token_list& tokens, std::size_t at);
 
-// All that the declaration declares: their names, and the comma or semicolon behind each.
+// Each name in a declaration, and the comma or semicolon that ends it, by position.
 struct declarator {
     std::size_t name, end;
 };
 std::vector<declarator> declarators(const token_list& tokens, const declaration& first);
 
-// Where the body of a function begins whose parameters end before `at`: a brace, or the semicolon of one that has none
-// here. Initialisers of a constructor, which may have braces, too, lie before it.
-std::size_t body_behind(const token_list& tokens, std::size_t at);
+// The opening brace of a function's body, or the semicolon of a function without a body. The parameters end before
+// `at`. Skips a constructor's initialisers, which may have braces, too.
+std::size_t body_after(const token_list& tokens, std::size_t at);
 
-// Whether what stands at `at` belongs to a lambda, between [captures] and the parameters.
+// Whether the token at `at` is in a lambda, between [captures] and the parameters.
 bool is_in_lambda_declarator(const token_list& tokens, std::size_t at);
 
-// The next of a declaration's specifiers. The members of a class that is defined among them are none.
+// A declaration's next specifier. Skips the members of a class that is defined among the specifiers.
 std::size_t next_specifier(const token_list& tokens, std::size_t at);
-// A word among the specifiers before `at`, back to where the declaration begins, or behind it and before `end`; size()
-// where it is not there.
+// The position of the specifier `wanted`: before `at` in the same declaration, or in (at, end); size() if there is
+// none.
 std::size_t specifier_before(const token_list& tokens, std::size_t at, std::string_view wanted);
-std::size_t specifier_behind(const token_list& tokens, std::size_t at, std::size_t end, std::string_view wanted);
+std::size_t specifier_after(const token_list& tokens, std::size_t at, std::size_t end, std::string_view wanted);
 bool has_specifier(const token_list& tokens, std::size_t at, std::size_t end, std::string_view wanted);
 
-// Whether `at` is in a function or a class, not in namespaces alone.
+// Whether `at` is in a function or a class, and not only in namespaces.
 bool is_in_function(const token_list& tokens, std::size_t at);
 
 }  // namespace cornerturn::emulate

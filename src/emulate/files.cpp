@@ -13,13 +13,13 @@ namespace cornerturn::emulate {
 
 namespace fs = std::filesystem;
 
-workshop::workshop() {
+temporary_folder::temporary_folder() {
     std::string name = (fs::temp_directory_path() / "cornerturn-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw error("cannot make a folder in " + fs::temp_directory_path().string());
+    if (mkdtemp(name.data()) == nullptr) throw error("cannot create a folder in " + fs::temp_directory_path().string());
     path_ = name;
 }
 
-workshop::~workshop() {
+temporary_folder::~temporary_folder() {
     std::error_code ignored;
     fs::remove_all(path_, ignored);
 }

@@ -1,4 +1,4 @@
-// Files on their way to what is made.
+// Temporary folders, and files that are read or written whole.
 #pragma once
 
 #include <filesystem>
@@ -6,23 +6,23 @@
 
 namespace cornerturn::emulate {
 
-// A folder of its own for what is in the making, gone at the end.
-class workshop {
+// A new empty folder. The destructor deletes it.
+class temporary_folder {
 public:
-    workshop();
-    ~workshop();
-    workshop(const workshop&) = delete;
-    workshop& operator=(const workshop&) = delete;
+    temporary_folder();
+    ~temporary_folder();
+    temporary_folder(const temporary_folder&) = delete;
+    temporary_folder& operator=(const temporary_folder&) = delete;
     std::string file(const std::string& name) const { return (path_ / name).string(); }
 
 private:
     std::filesystem::path path_;
 };
 
-// Both throw error.
+// Both throw error on failure.
 std::string read_file(const std::string& path);
 void write_file(const std::string& path, const std::string& text);
-// Also to another file system; whole or not at all.
+// Also to another file system. `to` is never half written.
 void move_file(const std::string& from, const std::string& to);
 
 }  // namespace cornerturn::emulate

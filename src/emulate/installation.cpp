@@ -22,18 +22,18 @@ std::vector<std::string> split(const std::string& list) {
 
 }  // namespace
 
-bool asks_version(const std::vector<std::string>& words) {
-    return std::any_of(words.begin(), words.end(),
-                       [](const std::string& word) { return word == "--version" || word == "-V"; });
+bool asks_version(const std::vector<std::string>& arguments) {
+    return std::any_of(arguments.begin(), arguments.end(),
+                       [](const std::string& argument) { return argument == "--version" || argument == "-V"; });
 }
 
 std::string version_text() {
-    // Makefiles look for nvcc's "release 12.4, V12.4.1".
-    return fmt::format("cornerturn {}.{}.{}, which stands for the compiler of CUDA release 13.0, V13.0.0\n",
+    // Makefiles parse nvcc's "release 12.4, V12.4.1".
+    return fmt::format("cornerturn {}.{}.{}, in place of nvcc of CUDA release 13.0, V13.0.0\n",
                        CORNERTURN_VERSION_MAJOR, CORNERTURN_VERSION_MINOR, CORNERTURN_VERSION_PATCH);
 }
 
-// Beside the program where it is installed; in the source and the build folder where it is not.
+// The installed files beside the running program. If there are none: the files in the source and build folders.
 installation find_installation() {
     std::error_code none;
     const fs::path prefix = fs::read_symlink("/proc/self/exe", none).parent_path().parent_path();
@@ -49,7 +49,8 @@ installation find_installation() {
         found.include = CORNERTURN_SOURCE_DIR "/include";
         library = CORNERTURN_EMULATE_LIBRARY;
     }
-    if (!fs::exists(library, none)) throw error(library.string() + " is missing: build or install all of cornerturn");
+    if (!fs::exists(library, none))
+        throw error(library.string() + " is missing: build all of cornerturn, or install its emulator");
     found.libraries = split(CORNERTURN_EMULATE_LINKS);
     found.libraries.insert(found.libraries.begin(), library.string());
     return found;

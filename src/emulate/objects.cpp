@@ -28,7 +28,7 @@ struct symbol {
     int type, binding, visibility;
     bool defined;
     std::uint64_t bytes;
-    std::int64_t in_file;  // where its bytes lie; -1: nowhere
+    std::int64_t in_file;  // the offset of its bytes in the file; -1: none
 };
 
 std::vector<symbol> symbols_of(const std::string& object) {
@@ -61,23 +61,23 @@ std::vector<symbol> symbols_of(const std::string& object) {
     return all;
 }
 
-// What C's library and C++'s have for the host is another thing in device code: cornerturn_kernel_printf
-// (runtime/kernel_words.cpp).
-bool is_device_word(const std::string& name) {
+// Device code calls our own versions of these library functions, such as cornerturn_kernel_printf
+// (runtime/kernel_library.cpp).
+bool is_replaced_on_device(const std::string& name) {
     static const std::set<std::string> all{"printf", "malloc",  "free",   "_Znwm",   "_Znam",
                                            "_ZdlPv", "_ZdlPvm", "_ZdaPv", "_ZdaPvm", "__assert_fail",
                                            "memcpy", "memmove", "memset", "abort",   "clock"};
     return all.count(name) != 0;
 }
 
-// "table" of "_ZN2ns5tableE", and of "table".
+// "table" for "_ZN2ns5tableE" and for "table".
 std::string last_name(const std::string& mangled) {
     const std::string full = emulator::demangle(mangled.c_str());
     const std::size_t colon = full.rfind("::");
     return colon == full.npos ? full : full.substr(colon + 2);
 }
 
-// The kernel that a mark of its body, "_ZZ1kPiE14ct_kernel_mark", belongs to; "" of another symbol.
+// "1kPi", the kernel of the mark "_ZZ1kPiE14ct_kernel_mark"; "" for other symbols.
 std::string marked_kernel(const std::string& name) {
     const std::string end = fmt::format("E{}{}", std::string(kKernelMark).size(), kKernelMark);
     const std::size_t at = name.rfind(end);
@@ -85,31 +85,32 @@ std::string marked_kernel(const std::string& name) {
     return name.substr(3, at - 3);
 }
 
-// On the host a kernel is a jump that tells its own address (rewrite.cpp). But first g++ moves arguments about, and so
-// loses some: these instructions are skipped, by a jump in the room that g++ leaves before them.
+// On the host a kernel loads its own address and jumps to the emulator (rewrite.cpp). But g++ puts instructions before
+// that, which move arguments and overwrite some. So the padding at the kernel's start gets the address load, and a jump
+// that skips these instructions.
 void skip_to_launch(const std::string& object, const symbol& kernel) {
     constexpr std::string_view kAddress{"\x4c\x8d\x1d\xf9\xff\xff\xff", 7}, kJump{"\xe9", 1};  // leaq, jmp
-    const std::string room(kKernelRoom, '\x90');
+    const std::string padding(kKernelPadding, '\x90');
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(object.c_str(), "r+b"), &std::fclose);
     std::string code(kernel.bytes, 0);
     const bool is_read = file && kernel.in_file >= 0 && std::fseek(file.get(), kernel.in_file, SEEK_SET) == 0 &&
                          std::fread(code.data(), 1, code.size(), file.get()) == code.size();
     const std::size_t own = is_read ? code.find(std::string(kAddress) + std::string(kJump)) : code.npos;
-    if (own == code.npos || !code.starts_with(room))
-        throw error(fmt::format("{}: g++ compiled the kernel {} to code without a jump", object,
+    if (own == code.npos || !code.starts_with(padding))
+        throw error(fmt::format("{}: the code that g++ generated for the kernel {} has no jump to the emulator", object,
                                 emulator::demangle(kernel.name.c_str())));
-    const auto distance = static_cast<std::int32_t>(own + kAddress.size() - kKernelRoom);
+    const auto distance = static_cast<std::int32_t>(own + kAddress.size() - kKernelPadding);
     std::string entry = std::string(kAddress) + std::string(kJump) + std::string(4, 0);
-    std::memcpy(entry.data() + kKernelRoom - 4, &distance, 4);
+    std::memcpy(entry.data() + kKernelPadding - 4, &distance, 4);
     if (std::fseek(file.get(), kernel.in_file, SEEK_SET) != 0 ||
         std::fwrite(entry.data(), 1, entry.size(), file.get()) != entry.size())
         throw error(object + " cannot be written");
 }
 
-void run_tool(const std::vector<std::string>& words) {
+void run_tool(const std::vector<std::string>& command) {
     std::string errors;
-    const int status = run_program(words, &errors);
-    if (status != 0) throw error(fmt::format("{} failed ({}): {}", fmt::join(words, " "), status, errors));
+    const int status = run_program(command, &errors);
+    if (status != 0) throw error(fmt::format("{} failed ({}): {}", fmt::join(command, " "), status, errors));
 }
 
 }  // namespace
@@ -125,11 +126,11 @@ void join_objects(const std::string& host, const std::string& device, const rewr
 
     std::string host_changes, device_renames, device_globals, host_globals, table;
     const auto device_name = [&](const std::string& name) { return fmt::format("ct.{}.{}", tag, name); };
-    // A name by which other objects can call the host's symbol.
+    // The name of a host symbol for other object files. A local symbol becomes global, under a new name.
     const auto host_name = [&](const symbol& s) {
         if (s.binding != STB_LOCAL) return s.name;
         const std::string fresh = fmt::format("ct.host.{}.{}", tag, s.name);
-        host_globals += s.name + "\n" + fresh + "\n";  // objcopy looks for the new one
+        host_globals += s.name + "\n" + fresh + "\n";  // objcopy looks for the new name
         host_changes += s.name + " " + fresh + "\n";
         return fresh;
     };
@@ -139,11 +140,12 @@ void join_objects(const std::string& host, const std::string& device, const rewr
     };
     std::set<std::string> renamed;
     for (const symbol& s : of_device) {
-        // Local ones, too: some are what the linker knows groups of sections by, of which it keeps one in a program.
+        // Also local symbols: some are signatures of section groups, and the linker keeps only one group of a
+        // signature.
         if (s.defined && renamed.insert(s.name).second) device_renames += s.name + " " + device_name(s.name) + "\n";
         if (!s.defined) {
             if (!renamed.insert(s.name).second) continue;
-            if (is_device_word(s.name))
+            if (is_replaced_on_device(s.name))
                 device_renames += s.name + " cornerturn_kernel_" + s.name + "\n";
             else if (s.visibility == STV_HIDDEN && s.name != "__dso_handle")  // a device function of another file
                 device_renames += s.name + " " + device_name(s.name) + "\n";
@@ -156,7 +158,7 @@ void join_objects(const std::string& host, const std::string& device, const rewr
             if (ours == in_device.end()) continue;
             share(*ours->second);
             if (theirs != in_host.end()) skip_to_launch(host, *theirs->second);
-            // Where only kernels launch an instance of a template, the host has none.
+            // If only kernels launch an instance of a template, the host code has no such instance.
             const std::string in_host_code =
                 theirs == in_host.end() ? "0" : fmt::format("\"{}\"", host_name(*theirs->second));
             table += fmt::format("\t.section ct_kernels,\"aw\",@progbits\n\t.quad {}, \"{}\"\n", in_host_code,
@@ -180,7 +182,7 @@ void join_objects(const std::string& host, const std::string& device, const rewr
                                  host_name(s), s.bytes);
         }
     }
-    // Device functions of the host's pass, of which each file of a program may have its own.
+    // Device functions in the host pass. Each file may define one of the same name, so they must not clash.
     std::string weak;
     for (const symbol& s : of_host) {
         if (s.defined && s.binding == STB_GLOBAL && s.visibility == STV_HIDDEN && s.type == STT_FUNC)
@@ -188,21 +190,21 @@ void join_objects(const std::string& host, const std::string& device, const rewr
     }
 
     const std::string stem = joined + ".parts";
-    const auto write = [&](const std::string& what, const std::string& text) {
-        const std::string path = stem + "." + what;
+    const auto write = [&](const std::string& suffix, const std::string& text) {
+        const std::string path = stem + "." + suffix;
         write_file(path, text);
         return path;
     };
     const auto change = [&](const std::string& object, const std::vector<std::pair<std::string, std::string>>& lists,
-                            std::vector<std::string> words) {
-        words.insert(words.begin(), "objcopy");
+                            std::vector<std::string> command) {
+        command.insert(command.begin(), "objcopy");
         for (const auto& [option, text] : lists)
             if (!text.empty())
-                words.push_back("--" + option + "=" + write(option, text));  // objcopy wants a name at least
-        words.push_back(object);
-        run_tool(words);
+                command.push_back("--" + option + "=" + write(option, text));  // objcopy refuses an empty list
+        command.push_back(object);
+        run_tool(command);
     };
-    // The device's objects of the host's classes never live.
+    // Remove static constructors and destructors from the device's object file: the host's object file has them.
     change(device, {{"globalize-symbols", device_globals}, {"redefine-syms", device_renames}},
            {"-R", ".init_array", "-R", ".init_array.*", "-R", ".fini_array", "-R", ".ctors", "-R", ".dtors"});
     change(host, {{"globalize-symbols", host_globals}, {"weaken-symbols", weak}, {"redefine-syms", host_changes}}, {});

@@ -1,7 +1,7 @@
-// Object files: what is in them, and how the two passes' become one.
+// Joins the object files of the host pass and the device pass.
 //
-// The device's code is compiled with every function of the file, as the host's is, so all that it defines gets names of
-// its own: "ct.<file's tag>.<name>". A table joins each kernel and variable of the host's code to the device's.
+// Both passes compile every function of the file. So each symbol that the device's object file defines is renamed to
+// "ct.<tag of the file>.<name>". A table maps each kernel and variable of the host's code to the device's.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace cornerturn::emulate {
 
-// Makes `joined` of the two. `tag`: letters and digits that no other file of the program has, or one for all files of
-// a program whose device code calls functions of other files.
+// Writes `joined`. `tag` has letters and digits only. It differs between the files of a program, unless device code
+// calls functions of other files (-rdc): then all files share one tag.
 void join_objects(const std::string& host, const std::string& device, const rewritten& names, const std::string& tag,
                   const std::string& joined);
 

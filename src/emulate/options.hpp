@@ -1,5 +1,5 @@
-// The options of nvcc's documentation: each is in one of the tables, or in words.cpp, so that the value of none is
-// taken for a file.
+// The options of nvcc. All documented ones are in these tables or in command_line.cpp. Otherwise an option's value
+// could be taken for the name of a file.
 #pragma once
 
 #include <map>
@@ -8,8 +8,8 @@
 
 namespace cornerturn::emulate {
 
-// Options that mean nothing here: how code for a GPU is made, and where nvcc finds its tools. nvcc takes one dash
-// before them, or two.
+// Ignored options: they choose how nvcc generates GPU code, and where it finds its tools. The tables leave out the
+// dashes: nvcc accepts one or two.
 inline const std::set<std::string> kIgnoredWithValue{
     "arch",
     "gpu-architecture",
@@ -146,15 +146,17 @@ inline const std::set<std::string> kIgnored{
     "res-usage",
     "resource-usage",
 };
-// g++'s words for the same.
-inline const std::map<std::string, std::string> kHostWords{{"--debug", "-g"},
-                                                           {"--disable-warnings", "-w"},
-                                                           {"--profile", "-pg"},
-                                                           {"--no-exceptions", "-fno-exceptions"},
-                                                           {"-noeh", "-fno-exceptions"}};
-// What asks for what there is not, and why.
-inline constexpr const char* kNoGpuCode = "no code for a GPU is made here: compile with -c, or to a program";
-inline constexpr const char* kRunApart = "cc runs nothing: `cornerturn emulate PROGRAM -- ARGUMENTS` does";
+// Options that g++ has under another name.
+inline const std::map<std::string, std::string> kHostSynonyms{{"--debug", "-g"},
+                                                              {"--disable-warnings", "-w"},
+                                                              {"--profile", "-pg"},
+                                                              {"--no-exceptions", "-fno-exceptions"},
+                                                              {"-noeh", "-fno-exceptions"}};
+// Refused options, and why.
+inline constexpr const char* kNoGpuCode =
+    "this compiler generates no GPU code: compile to an object file with -c, or to a program";
+inline constexpr const char* kDoesNotRun =
+    "this compiler runs no program: use `cornerturn emulate PROGRAM -- ARGUMENTS`";
 inline const std::map<std::string, const char*> kRefused{
     {"ptx", kNoGpuCode},
     {"cubin", kNoGpuCode},
@@ -162,19 +164,19 @@ inline const std::map<std::string, const char*> kRefused{
     {"optix-ir", kNoGpuCode},
     {"ltoir", kNoGpuCode},
     {"cuda", kNoGpuCode},
-    {"code-ls", "no code for a GPU is made here, so no architecture is listed"},
-    {"list-gpu-code", "no code for a GPU is made here, so no architecture is listed"},
-    {"arch-ls", "no code for a GPU is made here, so no architecture is listed"},
-    {"list-gpu-arch", "no code for a GPU is made here, so no architecture is listed"},
-    {"run", kRunApart},
-    {"run-args", kRunApart},
-    {"dryrun", "what is run is shown only as it runs, with -v"},
-    {"clean", "cc deletes no files"},
-    {"clean-targets", "cc deletes no files"},
-    {"r", "objects are linked only to programs: make a library with -lib"},
-    {"relocatable-link", "objects are linked only to programs: make a library with -lib"},
+    {"code-ls", "this compiler generates no GPU code, so it lists no architectures"},
+    {"list-gpu-code", "this compiler generates no GPU code, so it lists no architectures"},
+    {"arch-ls", "this compiler generates no GPU code, so it lists no architectures"},
+    {"list-gpu-arch", "this compiler generates no GPU code, so it lists no architectures"},
+    {"run", kDoesNotRun},
+    {"run-args", kDoesNotRun},
+    {"dryrun", "this compiler cannot list its commands without running them: -v prints each one as it runs"},
+    {"clean", "this compiler deletes no files"},
+    {"clean-targets", "this compiler deletes no files"},
+    {"r", "object files are linked only to a program: make a static library with -lib"},
+    {"relocatable-link", "object files are linked only to a program: make a static library with -lib"},
     {"shared",
-     "kernels cannot be in a shared library here, since their shared memory is a part of the program: make a "
+     "a shared library cannot contain emulated kernels, because their shared memory is part of the program: make a "
      "static library with -lib"},
 };
 inline const std::set<std::string> kKindsOfErrors{"all-warnings",
@@ -184,40 +186,40 @@ inline const std::set<std::string> kKindsOfErrors{"all-warnings",
                                                   "deprecated-declarations",
                                                   "missing-launch-bounds",
                                                   "ext-lambda-captures-this"};
-// g++'s options whose value is the next word.
+// Options of g++ whose value is the next argument.
 inline const std::set<std::string> kHostWithValue{"-I",         "-D",      "-U",       "-isystem",  "-include",
                                                   "-idirafter", "-iquote", "-imacros", "-isysroot", "--param"};
 inline const std::set<std::string> kLinkerWithValue{"-z", "-u", "-T"};
-// Libraries that the emulator is itself, or that are nothing here.
-inline const std::set<std::string> kLibrariesHere{"cudart",
-                                                  "cudart_static",
-                                                  "cudadevrt",
-                                                  "cuda",
-                                                  "culibos",
-                                                  "nvidia-ml",
-                                                  "nvToolsExt",
-                                                  "nvrtc",
-                                                  "nvrtc_static",
-                                                  "nvrtc-builtins_static",
-                                                  "nvptxcompiler_static",
-                                                  "cublas",
-                                                  "cublas_static",
-                                                  "cublasLt",
-                                                  "cublasLt_static",
-                                                  "curand",
-                                                  "curand_static",
-                                                  "cufft",
-                                                  "cufft_static",
-                                                  "cufft_static_nocallback",
-                                                  "cufftw",
-                                                  "cufftw_static",
-                                                  "cusparse",
-                                                  "cusparse_static",
-                                                  "cusolver",
-                                                  "cusolver_static",
-                                                  "cusolver_lapack_static",
-                                                  "cusolver_metis_static",
-                                                  "nccl",
-                                                  "nccl_static"};
+// Libraries that are not linked: the emulator replaces them, or does not need them.
+inline const std::set<std::string> kReplacedLibraries{"cudart",
+                                                      "cudart_static",
+                                                      "cudadevrt",
+                                                      "cuda",
+                                                      "culibos",
+                                                      "nvidia-ml",
+                                                      "nvToolsExt",
+                                                      "nvrtc",
+                                                      "nvrtc_static",
+                                                      "nvrtc-builtins_static",
+                                                      "nvptxcompiler_static",
+                                                      "cublas",
+                                                      "cublas_static",
+                                                      "cublasLt",
+                                                      "cublasLt_static",
+                                                      "curand",
+                                                      "curand_static",
+                                                      "cufft",
+                                                      "cufft_static",
+                                                      "cufft_static_nocallback",
+                                                      "cufftw",
+                                                      "cufftw_static",
+                                                      "cusparse",
+                                                      "cusparse_static",
+                                                      "cusolver",
+                                                      "cusolver_static",
+                                                      "cusolver_lapack_static",
+                                                      "cusolver_metis_static",
+                                                      "nccl",
+                                                      "nccl_static"};
 
 }  // namespace cornerturn::emulate

@@ -18,20 +18,21 @@ extern char** environ;
 namespace cornerturn::emulate {
 namespace {
 
-// A pipe whose writing end the child gets as one of its descriptors.
-struct outlet {
+// A pipe. The child writes to ends[1], and the text is appended to *into.
+struct output_pipe {
     std::array<int, 2> ends{-1, -1};
     std::string* into;
 
-    explicit outlet(std::string* text) : into(text) {
-        if (into != nullptr && pipe2(ends.data(), O_CLOEXEC) != 0) throw error("the system cannot open another pipe");
+    explicit output_pipe(std::string* text) : into(text) {
+        if (into != nullptr && pipe2(ends.data(), O_CLOEXEC) != 0)
+            throw error("cannot open a pipe to run another program");
     }
-    ~outlet() {
+    ~output_pipe() {
         for (const int end : ends)
             if (end >= 0) close(end);
     }
-    outlet(const outlet&) = delete;
-    outlet& operator=(const outlet&) = delete;
+    output_pipe(const output_pipe&) = delete;
+    output_pipe& operator=(const output_pipe&) = delete;
     void close_writing() {
         if (ends[1] >= 0) close(ends[1]);
         ends[1] = -1;
@@ -49,19 +50,19 @@ struct outlet {
     }
 };
 
-int run(const std::vector<std::string>& words, std::string* output, std::string* errors) {
-    outlet out(output), err(errors);
+int run(const std::vector<std::string>& command, std::string* output, std::string* errors) {
+    output_pipe out(output), err(errors);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     if (output != nullptr) posix_spawn_file_actions_adddup2(&actions, out.ends[1], STDOUT_FILENO);
     if (errors != nullptr) posix_spawn_file_actions_adddup2(&actions, err.ends[1], STDERR_FILENO);
     std::vector<char*> arguments;
-    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+    for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
     arguments.push_back(nullptr);
     pid_t child = 0;
     const int refused = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
-    if (refused != 0) throw error(fmt::format("{} cannot be run: {}", words[0], std::strerror(refused)));
+    if (refused != 0) throw error(fmt::format("{} cannot be run: {}", command[0], std::strerror(refused)));
     out.close_writing();
     err.close_writing();
     while (out.is_open() || err.is_open()) {
@@ -78,10 +79,10 @@ int run(const std::vector<std::string>& words, std::string* output, std::string*
 
 }  // namespace
 
-int run_program(const std::vector<std::string>& words, std::string* errors) { return run(words, nullptr, errors); }
+int run_program(const std::vector<std::string>& command, std::string* errors) { return run(command, nullptr, errors); }
 
-int run_program_for(std::string& output, const std::vector<std::string>& words, std::string* errors) {
-    return run(words, &output, errors);
+int run_program_for(std::string& output, const std::vector<std::string>& command, std::string* errors) {
+    return run(command, &output, errors);
 }
 
 }  // namespace cornerturn::emulate

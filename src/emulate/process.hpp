@@ -1,4 +1,4 @@
-// Running other programs.
+// Runs other programs.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace cornerturn::emulate {
 
-// Runs the program, found on the PATH, and waits for it: its exit status, or 128 and the signal that ended it. What it
-// says on standard error goes to `errors` if that is given. Throws error where it cannot be started.
-int run_program(const std::vector<std::string>& words, std::string* errors = nullptr);
+// Runs command[0], found on the PATH, and waits. Returns its exit code, or 128 + the signal that ended it. `errors`, if
+// given, receives its standard error. Throws error if it cannot be started.
+int run_program(const std::vector<std::string>& command, std::string* errors = nullptr);
 
-// The same, with what it writes to standard output.
-int run_program_for(std::string& output, const std::vector<std::string>& words, std::string* errors = nullptr);
+// The same; `output` receives its standard output.
+int run_program_for(std::string& output, const std::vector<std::string>& command, std::string* errors = nullptr);
 
 }  // namespace cornerturn::emulate

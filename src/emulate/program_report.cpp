@@ -71,12 +71,12 @@ std::vector<kernel_report> read_report(const std::string& text) {
         }
         return all;
     } catch (const json::exception& wrong) {
-        throw error(fmt::format("cannot read the program's record of its kernels: {}", wrong.what()));
+        throw error(fmt::format("cannot read the program's report of its kernels: {}", wrong.what()));
     }
 }
 
 budget budget::parse(const std::string& text) {
-    // The colon behind the kernel's name, not one of a namespace.
+    // The colon after the kernel's name, not one of a namespace's `::`.
     std::size_t colon = text.find(':');
     while (colon != text.npos && colon + 1 < text.size() && text[colon + 1] == ':') colon = text.find(':', colon + 2);
     const std::string example = "'my_kernel: load.sectors_per_request <= 4, shared.conflicts == 0'";
@@ -89,11 +89,11 @@ budget budget::parse(const std::string& text) {
         const std::size_t end = std::min(text.find(',', begin), text.size());
         const std::string part = trimmed(text.substr(begin, end - begin));
         const std::size_t sign = part.find_first_of("<>=");
-        const std::size_t behind = sign == part.npos ? sign : part.find_first_not_of("<>=", sign);
-        if (behind == part.npos)
+        const std::size_t after = sign == part.npos ? sign : part.find_first_not_of("<>=", sign);
+        if (after == part.npos)
             throw invalid_argument(fmt::format("--budget: '{}' is not a limit: write it like {}", part, example));
-        limit one{trimmed(part.substr(0, sign)), part.substr(sign, behind - sign), 0};
-        const std::string bound = trimmed(part.substr(behind));
+        limit one{trimmed(part.substr(0, sign)), part.substr(sign, after - sign), 0};
+        const std::string bound = trimmed(part.substr(after));
         char* rest = nullptr;
         one.bound = std::strtod(bound.c_str(), &rest);
         if (bound.empty() || *rest != 0)

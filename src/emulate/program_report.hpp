@@ -1,4 +1,4 @@
-// What a program's kernels did: the record that its runtime wrote, and what is asked of it.
+// Reads the report of a program's kernels, which the emulator's runtime wrote, and checks budgets.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -17,7 +17,7 @@ struct kernel_report {
     std::string symbol;  // mangled
     std::uint64_t launches = 0;
     std::uint64_t blocks = 0, blocks_run = 0;
-    bool sampled = false;  // blocks that ran stood for others
+    bool sampled = false;  // some blocks did not run: others were counted for them
     emulator::counters counts;
     struct hazard {
         std::string kind, message;
@@ -27,7 +27,7 @@ struct kernel_report {
     std::vector<emulator::line_counters> lines;
 };
 
-// Throws error where the text is no such record.
+// Throws error if the text is not such a report.
 std::vector<kernel_report> read_report(const std::string& json);
 
 // "transpose: load.sectors_per_request <= 4, shared.conflicts == 0".
@@ -39,9 +39,9 @@ struct budget {
     };
     std::vector<limit> limits;
 
-    // Throws invalid_argument that names what is wrong and what there is.
+    // Throws invalid_argument, which names the wrong part and the allowed values.
     static budget parse(const std::string& text);
-    // A sentence for each limit that all launches of the kernels together miss.
+    // A sentence for each limit that the sum over all launches of the kernels misses.
     std::vector<std::string> missed(const std::vector<kernel_report>& kernels) const;
 };
 

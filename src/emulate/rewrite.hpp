@@ -1,4 +1,4 @@
-// CUDA C++ as g++ can compile it: what CUDA adds to the language, said in g++'s.
+// Rewrites CUDA C++ to C++ that g++ compiles: replaces each keyword and construct that CUDA adds to the language.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,17 @@ enum class pass { host, device };
 
 struct rewritten {
     std::string text;
-    // The names of variables at namespace scope that kernels and the host share, without their namespaces.
+    // Variables at namespace scope that kernels and the host share: their names without namespaces.
     std::set<std::string> device_variables, constant_variables, managed_variables;
 };
 
-// `preprocessed`: what `g++ -E` printed. In the pass for the host, kernels keep nothing but a jump to the emulator; in
-// the device's, a static variable of theirs, kKernelMark, tells them from other functions in the symbol table.
-// Throws error, which names file and line, for what the emulator lacks.
+// `preprocessed` is the output of `g++ -E`. In the host pass, a kernel's body becomes a jump to the emulator. In the
+// device pass, each kernel gets a static variable kKernelMark, which marks it as a kernel in the symbol table. Throws
+// error, which names file and line, for code that the emulator does not support.
 rewritten rewrite(std::string_view preprocessed, pass wanted);
 
 inline constexpr const char* kKernelMark = "ct_kernel_mark";
-inline constexpr std::size_t kKernelRoom =
-    12;  // bytes before a host's kernel's first instruction, for two instructions
+// Bytes of padding at the start of a kernel in the host's code: room for two instructions.
+inline constexpr std::size_t kKernelPadding = 12;
 
 }  // namespace cornerturn::emulate

@@ -9,10 +9,12 @@
 namespace cornerturn::emulate {
 namespace {
 
-bool begins_word(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c < 0; }
+bool begins_identifier(char c) {
+    return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c < 0;
+}
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-// The end of a string or character literal whose quote is at `quote`.
+// The end of the string or character literal that opens at `quote`.
 std::size_t end_of_literal(std::string_view text, std::size_t quote, bool raw) {
     if (raw) {
         const std::size_t bracket = text.find('(', quote);
@@ -24,7 +26,7 @@ std::size_t end_of_literal(std::string_view text, std::size_t quote, bool raw) {
     std::size_t at = quote + 1;
     while (at < text.size() && text[at] != text[quote] && text[at] != '\n')
         at += text[at] == '\\' && text.substr(at + 1, 1) != "\n" ? 2 : 1;
-    if (at < text.size() && text[at] == '\n') return at;  // it has no end
+    if (at < text.size() && text[at] == '\n') return at;  // unterminated
     return std::min(at + 1, text.size());
 }
 
@@ -33,28 +35,34 @@ std::size_t end_of_number(std::string_view text, std::size_t at) {
         const char c = text[at];
         const bool sign =
             (c == '+' || c == '-') && std::string_view("eEpP").find(text[at - 1]) != std::string_view::npos;
-        if (!begins_word(c) && !is_digit(c) && c != '.' && c != '\'' && !sign) break;
+        if (!begins_identifier(c) && !is_digit(c) && c != '.' && c != '\'' && !sign) break;
         ++at;
     }
     return at;
 }
 
-bool is_prefix(std::string_view word) {
+bool is_literal_prefix(std::string_view text) {
     static const std::set<std::string_view> all{"L", "u", "U", "u8", "R", "LR", "uR", "UR", "u8R"};
-    return all.count(word) != 0;
+    return all.count(text) != 0;
 }
 
 }  // namespace
 
 token_list::token_list(std::string_view text) {
-    std::set<std::string> names;
+    std::set<std::string> file_names;
     const std::string* file = nullptr;
     int line = 1;
     std::size_t line_begin = 0;
-    bool of_system = false;
-    const auto add = [&](token::kind what, std::size_t begin, std::size_t end) {
-        tokens_.push_back(
-            {what, std::string(text.substr(begin, end - begin)), of_system, file, line, begin - line_begin, {}, {}});
+    bool in_system_header = false;
+    const auto add = [&](token::kinds kind, std::size_t begin, std::size_t end) {
+        tokens_.push_back({kind,
+                           std::string(text.substr(begin, end - begin)),
+                           in_system_header,
+                           file,
+                           line,
+                           begin - line_begin,
+                           {},
+                           {}});
     };
     bool fresh_line = true;
     for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
@@ -71,27 +79,27 @@ token_list::token_list(std::string_view text) {
             add(token::space, at, end);
         } else if (c == '#' && fresh_line) {
             end = std::min(text.find('\n', at), text.size());
-            const std::string words(text.substr(at, end - at));
+            const std::string marker(text.substr(at, end - at));
             char* rest = nullptr;
-            const long number = std::strtol(words.c_str() + 1, &rest, 10);
-            const std::size_t quote = words.find('"'), last = words.rfind('"');
-            if (rest == words.c_str() + 1 || quote == words.npos || quote == last) {
+            const long number = std::strtol(marker.c_str() + 1, &rest, 10);
+            const std::size_t quote = marker.find('"'), last = marker.rfind('"');
+            if (rest == marker.c_str() + 1 || quote == marker.npos || quote == last) {
                 add(token::pragma, at, end);
                 continue;
             }
             add(token::line_marker, at, end);
-            file = &*names.insert(words.substr(quote + 1, last - quote - 1)).first;
-            line = static_cast<int>(std::clamp(number, 0l, 1l << 30)) - 1;  // of the marker's own line
-            of_system = words.find(" 3", last) != words.npos;
-        } else if (begins_word(c)) {
+            file = &*file_names.insert(marker.substr(quote + 1, last - quote - 1)).first;
+            line = static_cast<int>(std::clamp(number, 0l, 1l << 30)) - 1;  // the number of the marker's own line
+            in_system_header = marker.find(" 3", last) != marker.npos;
+        } else if (begins_identifier(c)) {
             end = at + 1;
-            while (end < text.size() && (begins_word(text[end]) || is_digit(text[end]))) ++end;
-            const std::string_view word = text.substr(at, end - at);
-            if (end < text.size() && (text[end] == '"' || text[end] == '\'') && is_prefix(word)) {
-                end = end_of_literal(text, end, word.back() == 'R' && text[end] == '"');
+            while (end < text.size() && (begins_identifier(text[end]) || is_digit(text[end]))) ++end;
+            const std::string_view name = text.substr(at, end - at);
+            if (end < text.size() && (text[end] == '"' || text[end] == '\'') && is_literal_prefix(name)) {
+                end = end_of_literal(text, end, name.back() == 'R' && text[end] == '"');
                 add(token::literal, at, end);
             } else {
-                add(token::word, at, end);
+                add(token::identifier, at, end);
             }
         } else if (is_digit(c) || (c == '.' && at + 1 < text.size() && is_digit(text[at + 1]))) {
             end = end_of_number(text, at + 1);
@@ -103,14 +111,14 @@ token_list::token_list(std::string_view text) {
             end = at + 1;
             const std::string_view two = text.substr(at, 2);
             if (two == "::" || two == "->") end = at + 2;
-            add(token::sign, at, end);
+            add(token::punctuator, at, end);
         }
-        if (c != '\n' && tokens_.back().what != token::space) fresh_line = false;
-        if (tokens_.back().what == token::literal)
+        if (c != '\n' && tokens_.back().kind != token::space) fresh_line = false;
+        if (tokens_.back().kind == token::literal)
             line += static_cast<int>(std::count(tokens_.back().text.begin(), tokens_.back().text.end(), '\n'));
     }
-    // The names move into the list, and each token keeps the address of its own.
-    files_.assign(names.begin(), names.end());
+    // The file names move to files_, so each token needs its name's new address.
+    files_.assign(file_names.begin(), file_names.end());
     for (token& t : tokens_) {
         if (t.file != nullptr) t.file = &*std::lower_bound(files_.begin(), files_.end(), *t.file);
     }
@@ -118,31 +126,32 @@ token_list::token_list(std::string_view text) {
 
 std::size_t token_list::next(std::size_t at) const {
     do ++at;
-    while (at < size() && tokens_[at].what > token::sign);
+    while (at < size() && tokens_[at].kind > token::punctuator);
     return std::min(at, size());
 }
 
-std::size_t token_list::before(std::size_t at) const {
+std::size_t token_list::previous(std::size_t at) const {
     while (at > 0) {
-        if (tokens_[--at].what <= token::sign) return at;
+        if (tokens_[--at].kind <= token::punctuator) return at;
     }
     return size();
 }
 
-bool token_list::are(std::size_t at, std::string_view signs) const {
-    for (const char c : signs) {
-        if (at >= size() || tokens_[at].what != token::sign || tokens_[at].text[0] != c || tokens_[at].text.size() != 1)
+bool token_list::are(std::size_t at, std::string_view punctuators) const {
+    for (const char c : punctuators) {
+        if (at >= size() || tokens_[at].kind != token::punctuator || tokens_[at].text[0] != c ||
+            tokens_[at].text.size() != 1)
             return false;
         ++at;
     }
     return true;
 }
 
-std::size_t token_list::partner(std::size_t opening) const {
+std::size_t token_list::closing_bracket(std::size_t opening) const {
     int depth = 0;
     for (std::size_t at = opening; at < size(); ++at) {
         const token& t = tokens_[at];
-        if (t.what != token::sign) continue;
+        if (t.kind != token::punctuator) continue;
         const char c = t.text[0];
         if (c == '(' || c == '[' || c == '{') ++depth;
         if ((c == ')' || c == ']' || c == '}') && --depth == 0) return at;
@@ -150,11 +159,11 @@ std::size_t token_list::partner(std::size_t opening) const {
     return size();
 }
 
-std::size_t token_list::partner_before(std::size_t closing) const {
+std::size_t token_list::opening_bracket(std::size_t closing) const {
     int depth = 0;
     for (std::size_t at = closing + 1; at-- > 0;) {
         const token& t = tokens_[at];
-        if (t.what != token::sign) continue;
+        if (t.kind != token::punctuator) continue;
         const char c = t.text[0];
         if (c == ')' || c == ']' || c == '}') ++depth;
         if ((c == '(' || c == '[' || c == '{') && --depth == 0) return at;
@@ -162,13 +171,13 @@ std::size_t token_list::partner_before(std::size_t closing) const {
     return size();
 }
 
-std::size_t token_list::end_of_arguments(std::size_t opening) const {
+std::size_t token_list::closing_angle(std::size_t opening) const {
     int depth = 0;
     for (std::size_t at = opening; at < size(); ++at) {
         const token& t = tokens_[at];
-        if (t.what != token::sign) continue;
+        if (t.kind != token::punctuator) continue;
         if (t.is("(") || t.is("[") || t.is("{")) {
-            at = partner(at);
+            at = closing_bracket(at);
         } else if (are(at, "<<") || are(at, "<=") || are(at, ">=")) {
             ++at;
         } else if (t.is("<")) {
@@ -182,13 +191,13 @@ std::size_t token_list::end_of_arguments(std::size_t opening) const {
     return size();
 }
 
-std::size_t token_list::beginning_of_arguments(std::size_t closing) const {
+std::size_t token_list::opening_angle(std::size_t closing) const {
     int depth = 0;
     for (std::size_t at = closing + 1; at-- > 0;) {
         const token& t = tokens_[at];
-        if (t.what != token::sign) continue;
+        if (t.kind != token::punctuator) continue;
         if (t.is(")") || t.is("]") || t.is("}")) {
-            at = partner_before(at);
+            at = opening_bracket(at);
             if (at == size()) break;
         } else if (at > 0 && (are(at - 1, "<<") || are(at - 1, "<=") || are(at - 1, ">="))) {
             --at;
@@ -206,30 +215,30 @@ std::size_t token_list::beginning_of_arguments(std::size_t closing) const {
 void token_list::blank(std::size_t begin, std::size_t end) {
     for (std::size_t at = begin; at < end && at < size(); ++at) {
         token& t = tokens_[at];
-        if (t.what == token::line_marker || t.what == token::space) continue;
+        if (t.kind == token::line_marker || t.kind == token::space) continue;
         const auto lines = static_cast<std::size_t>(std::count(t.text.begin(), t.text.end(), '\n'));
         t.text.assign(lines, '\n');
-        t.what = token::nothing;
+        t.kind = token::removed;
     }
 }
 
-void token_list::mark_of_system(std::size_t at) {
+void token_list::mark_as_system_header(std::size_t at) {
     token& t = tokens_[at];
     if (t.text.find(" 3", t.text.rfind('"')) == t.text.npos) t.text += " 3";
 }
 
-std::string token_list::line_marker_behind(std::size_t at, bool of_system) const {
+std::string token_list::line_marker_after(std::size_t at, bool in_system_header) const {
     const token& t = tokens_[at];
-    return "\n# " + std::to_string(t.line) + " \"" + *t.file + (of_system ? "\" 3\n" : "\"\n") +
+    return "\n# " + std::to_string(t.line) + " \"" + *t.file + (in_system_header ? "\" 3\n" : "\"\n") +
            std::string(t.column + t.text.size(), ' ');
 }
 
 std::string token_list::text() const {
     std::string all;
     for (const token& t : tokens_) {
-        all += t.ahead;
+        all += t.inserted_before;
         all += t.text;
-        all += t.behind;
+        all += t.inserted_after;
     }
     return all;
 }

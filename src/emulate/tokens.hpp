@@ -1,4 +1,4 @@
-// Preprocessed C++ in tokens that, put together, are the text again.
+// Splits preprocessed C++ into tokens. The tokens, joined, are the text again.
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,20 @@
 namespace cornerturn::emulate {
 
 struct token {
-    enum kind { word, number, literal, sign, space, line_marker, pragma, nothing } what;
+    // Keywords are identifiers. `removed` is a token that was blanked out.
+    enum kinds { identifier, number, literal, punctuator, space, line_marker, pragma, removed } kind;
     std::string text;
-    bool of_system = false;  // in a header that the compiler was given as a system's
+    bool in_system_header = false;  // g++ suppresses warnings there
     const std::string* file = nullptr;
-    int line = 0;               // of `file`
-    std::size_t column = 0;     // the first is 0
-    std::string ahead, behind;  // what is put around it
+    int line = 0;                                 // in `file`
+    std::size_t column = 0;                       // counted from 0
+    std::string inserted_before, inserted_after;  // inserted into the output
 
-    bool is(std::string_view wanted) const { return text == wanted && (what == word || what == sign); }
+    bool is(std::string_view wanted) const { return text == wanted && (kind == identifier || kind == punctuator); }
 };
 
-// The tokens of what `g++ -E` printed. `<<<` and `>>>` are three signs each, as all others of `<` and `>` are one: what
-// follows at once is told by follows_at_once().
+// The tokens of the output of `g++ -E`. Each `<` and `>` is a token, so `<<<` and `>>>` are three tokens each: are()
+// finds them.
 class token_list {
 public:
     explicit token_list(std::string_view preprocessed);
@@ -30,29 +31,29 @@ public:
     token& operator[](std::size_t at) { return tokens_[at]; }
     const token& operator[](std::size_t at) const { return tokens_[at]; }
 
-    // The next or the last token that is neither space nor a line of the preprocessor's; size() where there is none.
+    // The next or previous token, without white space, line markers, pragmas and removed tokens; size() if there is
+    // none.
     std::size_t next(std::size_t at) const;
-    std::size_t before(std::size_t at) const;
+    std::size_t previous(std::size_t at) const;
     bool is(std::size_t at, std::string_view wanted) const { return at < size() && tokens_[at].is(wanted); }
-    // Whether these signs stand at `at`, with nothing between them.
-    bool are(std::size_t at, std::string_view signs) const;
+    // Whether these punctuators, one character each, are at `at` with nothing between them.
+    bool are(std::size_t at, std::string_view punctuators) const;
 
-    // From a bracket ( [ { to its partner, or back; size() where it has none.
-    std::size_t partner(std::size_t opening) const;
-    std::size_t partner_before(std::size_t closing) const;
-    // From the `<` of template arguments to their `>`, or back; size() where they do not end so. `<<`, `<=` and `>=`
-    // among them are operators, as they are to g++.
-    std::size_t end_of_arguments(std::size_t opening) const;
-    std::size_t beginning_of_arguments(std::size_t closing) const;
+    // The bracket ) ] } that closes ( [ {, and the reverse; size() if there is none.
+    std::size_t closing_bracket(std::size_t opening) const;
+    std::size_t opening_bracket(std::size_t closing) const;
+    // The `>` that closes the `<` of template arguments, and the reverse; size() if there is none. `<<`, `<=` and `>=`
+    // among the arguments are operators, as in g++.
+    std::size_t closing_angle(std::size_t opening) const;
+    std::size_t opening_angle(std::size_t closing) const;
 
-    // Takes the tokens from `begin` to `end`, the latter not included, out of the text, which keeps its lines.
+    // Removes the tokens in [begin, end) from the text, but keeps their line breaks.
     void blank(std::size_t begin, std::size_t end);
 
-    // Makes the line of the preprocessor's at `at` say that what follows is of a system's header.
-    void mark_of_system(std::size_t at);
-    // A line of the preprocessor's to put behind the token at `at`: what follows keeps its place, and is of a system's
-    // header or not.
-    std::string line_marker_behind(std::size_t at, bool of_system) const;
+    // Changes the line marker at `at`: the lines after it are in a system header.
+    void mark_as_system_header(std::size_t at);
+    // A line marker to insert after the token at `at`. The text after it keeps its file, line and column.
+    std::string line_marker_after(std::size_t at, bool in_system_header) const;
 
     std::string text() const;
 

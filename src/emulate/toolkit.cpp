@@ -11,11 +11,11 @@ namespace cornerturn::emulate {
 namespace {
 
 namespace fs = std::filesystem;
-using words = std::vector<std::string>;
+using strings = std::vector<std::string>;
 
 constexpr std::array<const char*, 2> kOptions{"-I", "-isystem"};
 
-// The folder of a toolkit's headers, or the one below it where CUDA 13 has CCCL.
+// Whether this is the folder of a toolkit's headers, or the folder "cccl" in it (CUDA 13).
 bool is_toolkit(const std::string& folder, const installation& here) {
     if (folder.empty()) return false;
     fs::path top = folder;
@@ -27,41 +27,41 @@ bool is_toolkit(const std::string& folder, const installation& here) {
 
 }  // namespace
 
-toolkit_behind::toolkit_behind(const installation& here, const words& flags) {
-    words behind;
+toolkit_headers_last::toolkit_headers_last(const installation& here, const strings& flags) {
+    strings last;
     for (std::size_t i = 0; i < flags.size(); ++i) {
-        const std::string& word = flags[i];
+        const std::string& flag = flags[i];
         const auto option =
-            std::find_if(kOptions.begin(), kOptions.end(), [&](const char* o) { return word.starts_with(o); });
-        const bool apart = option != kOptions.end() && word == *option && i + 1 < flags.size();
+            std::find_if(kOptions.begin(), kOptions.end(), [&](const char* o) { return flag.starts_with(o); });
+        const bool is_separate = option != kOptions.end() && flag == *option && i + 1 < flags.size();
         const std::string folder = option == kOptions.end() ? ""
-                                   : apart                  ? flags[i + 1]
-                                                            : word.substr(std::strlen(*option));
+                                   : is_separate            ? flags[i + 1]
+                                                            : flag.substr(std::strlen(*option));
         if (is_toolkit(folder, here)) {
-            behind.insert(behind.end(), {"-idirafter", folder});
+            last.insert(last.end(), {"-idirafter", folder});
         } else {
-            flags_.push_back(word);
-            if (apart) flags_.push_back(folder);
+            flags_.push_back(flag);
+            if (is_separate) flags_.push_back(folder);
         }
-        i += apart;
+        i += is_separate;
     }
     if (const char* const path = std::getenv("CPATH"); path != nullptr) {
-        before_ = path;
+        cpath_ = path;
         std::string others;
-        std::stringstream folders(before_);
+        std::stringstream folders(cpath_);
         for (std::string folder; std::getline(folders, folder, ':');) {
             if (is_toolkit(folder, here))
-                behind.insert(behind.end(), {"-idirafter", folder});
+                last.insert(last.end(), {"-idirafter", folder});
             else
                 others += (others.empty() ? "" : ":") + (folder.empty() ? "." : folder);
         }
         others.empty() ? unsetenv("CPATH") : setenv("CPATH", others.c_str(), 1);
     }
-    flags_.insert(flags_.end(), behind.begin(), behind.end());
+    flags_.insert(flags_.end(), last.begin(), last.end());
 }
 
-toolkit_behind::~toolkit_behind() {
-    if (!before_.empty()) setenv("CPATH", before_.c_str(), 1);
+toolkit_headers_last::~toolkit_headers_last() {
+    if (!cpath_.empty()) setenv("CPATH", cpath_.c_str(), 1);
 }
 
 }  // namespace cornerturn::emulate

@@ -1,4 +1,4 @@
-// A toolkit's own headers, where a command line names their folder: ours stand for them.
+// Makes our headers of CUDA win over those of an installed CUDA toolkit.
 #pragma once
 
 #include <string>
@@ -8,19 +8,19 @@
 
 namespace cornerturn::emulate {
 
-// Keeps a toolkit's own headers behind ours, in whatever folder a Makefile or the environment names: such folders are
-// searched last, for what else lies there. While one is alive, CPATH names none.
-class toolkit_behind {
+// Moves each folder of toolkit headers, which a Makefile or CPATH names, to the end of the include path: programs still
+// find the toolkit's other headers there. While an object of this class exists, CPATH names no such folder.
+class toolkit_headers_last {
 public:
-    toolkit_behind(const installation& here, const std::vector<std::string>& flags);
-    ~toolkit_behind();
-    toolkit_behind(const toolkit_behind&) = delete;
-    toolkit_behind& operator=(const toolkit_behind&) = delete;
+    toolkit_headers_last(const installation& here, const std::vector<std::string>& flags);
+    ~toolkit_headers_last();
+    toolkit_headers_last(const toolkit_headers_last&) = delete;
+    toolkit_headers_last& operator=(const toolkit_headers_last&) = delete;
     const std::vector<std::string>& flags() const { return flags_; }
 
 private:
     std::vector<std::string> flags_;
-    std::string before_;  // what CPATH was
+    std::string cpath_;  // the original CPATH
 };
 
 }  // namespace cornerturn::emulate

@@ -1,5 +1,5 @@
-// What becomes of a memory access that is not simply the expected one: the site and the region it belongs to
-// (traces.cpp finds the warp instruction); then what the instructions cost, and whether they race.
+// The slow path of a memory access: it finds the site and the memory region (traces.cpp finds the warp instruction).
+// Then the cost of warp instructions, and the checks for races and for reads of unwritten memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ site& worker::find_site(std::uintptr_t return_address, unsigned width, direction
     return *result;
 }
 
-// The region that the access falls into and may touch; raises if there is none.
+// The region that contains the access. Raises a hazard if there is none, or if the access may not write to it.
 const region& worker::find_region(site& where, std::uintptr_t address) {
     const auto holds = [&](const region& r) {
         return address - r.begin < r.bytes && r.bytes - (address - r.begin) >= where.width;
@@ -63,8 +63,8 @@ void worker::add_region(region added) {
     by_address_.insert(at, kept);
 }
 
-// A `__device__` variable is global memory, and a shared array of a function that the kernel calls is shared memory,
-// from its first access on. False where none is there.
+// Adds the region of a `__device__` variable, or of a shared array of a function that the kernel calls, at its first
+// access. Returns false if no variable is at the address.
 bool worker::add_variable_at(std::uintptr_t address, std::uintptr_t return_address) {
     const byte_range segment = thread_local_segment();
     if (const std::uintptr_t offset = address - segment.begin; offset < segment.bytes) {
@@ -97,16 +97,16 @@ bool worker::add_variable_at(std::uintptr_t address, std::uintptr_t return_addre
     return true;
 }
 
-// The general case of access(): a local variable, or an instruction that is not the expected one, or elsewhere.
-void worker::file_access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
-    if (current_worker != nullptr) current_worker->file(address, width, op, return_address);
+// The slow path of access(): a local variable, or another instruction or region than expected.
+void worker::slow_access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
+    if (current_worker != nullptr) current_worker->add_access(address, width, op, return_address);
 }
 
-void worker::file_code_block(std::uintptr_t return_address) {
+void worker::slow_code_block(std::uintptr_t return_address) {
     if (current_worker != nullptr) current_worker->find_code_block(return_address);
 }
 
-// Raises where the kernel has no stack left, or no time.
+// Raises a hazard if the kernel has used up its stack or its time.
 [[gnu::always_inline]] inline void worker::check_still_running(direction op, std::uintptr_t return_address) {
     const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     if (frame - own_stack_ >= stacks_.bytes())
@@ -119,15 +119,15 @@ void worker::file_code_block(std::uintptr_t return_address) {
 
 void worker::check_running(std::uintptr_t return_address) { check_still_running(kLoad, return_address); }
 
-void worker::file(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
+void worker::add_access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
     check_still_running(op, return_address);
     if (address - own_stack_ < stacks_.bytes()) return;  // a local variable
-    // g++ takes the access of a struct of two doubles, which need an alignment of 8 alone, for one of 16 bytes.
+    // g++ reports an access to a struct of two doubles as 16 bytes wide, but such a struct is only aligned to 8 bytes.
     if (keep_going_ && width == 16 && address % 16 == 8 && (op == kLoad || op == kStore) && !has_on_stack(address)) {
         for (unsigned at = 0; at < 16; at += 8) access(address + at, 8, op, site_of(return_address, 8));
         return;
     }
-    if (has_on_stack(address)) return;  // one of another thread's
+    if (has_on_stack(address)) return;  // a local variable of another thread
     site& where = find_site(return_address, width, op);
     const region& memory = find_region(where, address);
     if ((address & (width - 1)) != 0) {
@@ -150,18 +150,18 @@ void worker::file(std::uintptr_t address, unsigned width, direction op, std::uin
     instruction.addresses[running.lane] = address;
 }
 
-// Rows of a shared array follow one another: kernels index the first to reach them all, and their accesses are known by
-// their addresses.
+// The rows of a shared array are contiguous, and kernels index the first row to reach all of them. Such accesses are
+// checked by their addresses instead.
 void worker::index_outside(std::int64_t index, const char* type, std::uintptr_t return_address) {
-    const auto [found, fresh] = in_shared_rows_.try_emplace(return_address);
+    const auto [found, fresh] = may_be_shared_row_.try_emplace(return_address);
     if (fresh) on_large_stack([&] { found->second = may_index_shared_rows(type, return_address); });
     if (found->second) return;
     raise_from_fiber(
         {hazard_kind::out_of_bounds, current_, static_cast<std::uintptr_t>(index), 0, kLoad, return_address, type});
 }
 
-// A copy of a struct that no single instruction makes. The GPU's compiler takes it apart by the alignment of its type,
-// which nobody knows here: 4 bytes at a time, as structs of floats and ints are, where address and size allow it.
+// A copy of a struct that needs several instructions. The GPU's compiler splits it by its type's alignment, unknown
+// here. This splits it into 4-byte accesses, as for structs of floats and ints, if the address and the size allow it.
 void worker::access_range(std::uintptr_t address, std::size_t bytes, direction op, std::uintptr_t return_address) {
     if (has_on_stack(address)) return;
     if (!keep_going_) unsupported_access(address, bytes, return_address);
@@ -169,7 +169,7 @@ void worker::access_range(std::uintptr_t address, std::size_t bytes, direction o
     for (std::size_t at = 0; at < bytes; at += piece) access(address + at, piece, op, site_of(return_address, piece));
 }
 
-// Of a type whose alignment is less than its size: 4 bytes at a time, since structs of floats and ints are the most.
+// A type whose alignment is less than its size: split into 4-byte accesses, since most are structs of floats or ints.
 void worker::access_unaligned(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
     if (!keep_going_ || width <= 4) return access(address, width, op, return_address);
     if (has_on_stack(address)) return;
@@ -186,7 +186,7 @@ void worker::refuse(const char* feature, std::uintptr_t return_address) {
     raise_from_fiber({hazard_kind::unsupported_feature, current_, 0, 0, kLoad, return_address, feature});
 }
 
-// The lanes keep other distances than before.
+// Restarts the tally, because the distances between the lanes' addresses have changed.
 void worker::tally_anew(warp_instruction& instruction) {
     instruction.tally->restart({instruction.addresses, instruction.active, instruction.where->width},
                                counted_by(instruction));
@@ -199,7 +199,7 @@ void worker::tally_anew(warp_instruction& instruction) {
     }
 }
 
-// What has been tallied of the instruction goes into its site's counters.
+// Adds the instruction's tally to the counters of its site.
 void worker::count_tallied(warp_instruction& instruction) {
     instruction.tally->take(instruction.where->width, counted_by(instruction));
 }
@@ -208,7 +208,7 @@ void worker::count(const warp_instruction& instruction, const warp_access& acces
     const direction op = instruction.where->op;
     counters& counts = instruction.where->counts;
     if (op == kCopied || instruction.memory->space == region::constant) {
-        // A copy's load counts, at a site of its own; constants come through another cache.
+        // An asynchronous copy is counted by its load, at another site. Constants come through another cache.
     } else if (op == kReduction || op == kAtomic) {
         count_atomic(instruction, access, times);
     } else if (instruction.memory->space == region::global) {
@@ -224,9 +224,9 @@ void worker::count(const warp_instruction& instruction, const warp_access& acces
     accesses_ += times * static_cast<unsigned>(std::popcount(access.active));
 }
 
-// As an H200 does them (results/emulate/random_77001.json). In shared memory integers of 32 bits are added where they
-// are, a lane of a bank after the other; all else is a loop of loads and of comparisons that exchange, two wavefronts
-// each, in which one lane of each bank succeeds each time.
+// Costs of an H200 (results/emulate/random_77001.json). In shared memory, an atomic of 32-bit integers executes in
+// place, and the lanes of one bank take turns. Every other atomic is a loop of a load and a compare-and-swap, which
+// takes two wavefronts. In each iteration one lane of each bank succeeds.
 void worker::count_atomic(const warp_instruction& instruction, const warp_access& access, std::uint64_t times) {
     const site& where = *instruction.where;
     counters& counts = instruction.where->counts;
@@ -239,12 +239,12 @@ void worker::count_atomic(const warp_instruction& instruction, const warp_access
         return;
     }
     const unsigned rounds = most_lanes_in_a_bank(access);
-    const bool at_once =
+    const bool in_place =
         access.width == 4 && (where.atomic < atomic_kind::add_f32 || where.atomic > atomic_kind::add_bf16);
-    counts.shared_requests[kAtomic] += times * (at_once ? 1 : rounds);
-    counts.shared_wavefronts[kAtomic] += times * (at_once ? rounds : 2 * rounds);
-    counts.shared_conflicts[kAtomic] += times * (at_once ? rounds - 1 : 2 * (rounds - 1));
-    if (at_once) return;
+    counts.shared_requests[kAtomic] += times * (in_place ? 1 : rounds);
+    counts.shared_wavefronts[kAtomic] += times * (in_place ? rounds : 2 * rounds);
+    counts.shared_conflicts[kAtomic] += times * (in_place ? rounds - 1 : 2 * (rounds - 1));
+    if (in_place) return;
     warp_access left = access;
     while (left.active != 0) {
         counts.shared_requests[kLoad] += times;
@@ -258,9 +258,9 @@ void worker::count_atomic(const warp_instruction& instruction, const warp_access
     }
 }
 
-// Keeps the instructions that the warp's lanes, all of which have stopped, are about to be counted for.
+// Keeps the instructions for which the warp is about to be counted. All of its lanes have stopped.
 void worker::note_watched() {
-    constexpr std::size_t kMost = 1 << 12;  // a loop over k would go on
+    constexpr std::size_t kMost = 1 << 12;  // limits long loops, such as one over k
     for (const trace_entry* next = trace_->begin.next; next != &trace_->end; next = next->next) {
         if (!next->is_access) continue;
         const auto& instruction = static_cast<const warp_instruction&>(*next);
@@ -282,7 +282,7 @@ void worker::note_watched() {
                             .op = where.op,
                             .width = where.width,
                             .active = instruction.active};
-        // Banks follow from addresses, and a row of banks is as good as another.
+        // Offsets in shared memory count from the beginning of a row of banks, so they show the banks.
         const std::uintptr_t origin = shared ? memory.begin & ~std::uintptr_t{kBankRowBytes - 1} : memory.begin;
         for (std::uint32_t rest = seen.active; rest != 0; rest &= rest - 1) {
             const int lane = std::countr_zero(rest);
@@ -302,7 +302,7 @@ void worker::note_watched() {
     }
 }
 
-// The accesses of these lanes, where something is there to be looked at.
+// Checks the lanes that note_untouched() did not handle.
 void worker::check_shared(const warp_instruction& instruction, touch by, std::uint32_t lanes) {
     for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(rest));
@@ -315,7 +315,7 @@ void worker::check_shared(const warp_instruction& instruction, touch by, std::ui
     }
 }
 
-// Notes what is written of memory that held nothing before the run, and raises where nothing written is read.
+// For memory without a value before the run: records writes, and reports reads of unwritten elements.
 void worker::check_written(const warp_instruction& instruction) {
     const site& where = *instruction.where;
     written_elements* written = instruction.memory->written;
@@ -339,17 +339,18 @@ void worker::check_written(const warp_instruction& instruction) {
         if (where.op != kLoad) {
             written->note_write(address, where.width);
         } else if (!written->is_written(address, where.width)) [[unlikely]] {
-            // A lane that has its own order may have written it, where the trace has the write behind the read.
+            // A lane that deviates from the trace's order may have written it before this read.
             if ((disordered_ >> lane & 1) != 0 && has_stored(lane, address, where.width)) continue;
             note(hazard_kind::uninitialised_read, first_ + lane, where.return_address, [&] {
-                return fmt::format("reads {} bytes of '{}' at {} that held no input and that no thread has written",
-                                   where.width, memory->name, line_of_site(where.index));
+                return fmt::format(
+                    "reads {} bytes of '{}' at {}, but they hold no input and no thread has written them", where.width,
+                    memory->name, line_of_site(where.index));
             });
         }
     }
 }
 
-// Whether the lane has stored to some of these bytes since the barrier, by an instruction not settled yet.
+// Whether the lane has stored to some of these bytes since the barrier, by an instruction that is not settled yet.
 bool worker::has_stored(unsigned lane, std::uintptr_t address, unsigned width) const {
     return std::any_of(trace_->owned.begin(), trace_->owned.end(), [&](const auto& instruction) {
         const std::uintptr_t at = instruction->addresses[lane];

@@ -1,5 +1,5 @@
-// Atomic operations. Blocks run on several cores at a time, so these are the processor's own, or loops about its
-// compare-and-exchange.
+// Atomic operations. Blocks run on several cores at the same time, so these use the processor's atomic instructions, or
+// loops around its compare-and-exchange.
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -12,7 +12,7 @@
 namespace cornerturn::emulator {
 namespace {
 
-// A value of 16 bits as a float, and back, to the nearest, ties to even.
+// Conversions between the 16-bit formats and float. They round to nearest, ties to even.
 float from_bf16(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
 std::uint16_t to_bf16(float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
@@ -39,7 +39,7 @@ std::uint16_t to_f16(float value) {
     return static_cast<std::uint16_t>(sign | ((magnitude - 0x38000000u + 0xfff + (magnitude >> 13 & 1)) >> 13));
 }
 
-// Applies `change` to the value, and returns what it was.
+// Applies `change` to the value and returns the old value.
 template <class T, class Change>
 T exchange_by(T* address, Change change) {
     T old = __atomic_load_n(address, __ATOMIC_RELAXED);
@@ -109,7 +109,7 @@ T apply(atomic_kind kind, T* address, T value, T expected) {
 void worker::atomic(atomic_kind kind, void* address, unsigned bytes, std::uint64_t value, std::uint64_t expected,
                     std::uintptr_t return_address) {
     const auto at = reinterpret_cast<std::uintptr_t>(address);
-    // In shared memory there is one kind of instruction, which returns the old value.
+    // A reduction, until atomic_old() asks for the old value. Shared memory has one instruction for both.
     note_acquire();
     access(at, bytes, kReduction, return_address);
     last_atomic_ = &find_site(return_address, bytes, kReduction);
@@ -122,7 +122,7 @@ void worker::atomic(atomic_kind kind, void* address, unsigned bytes, std::uint64
                  : bytes == 2 ? run(std::uint16_t{})
                  : bytes == 4 ? run(std::uint32_t{})
                               : run(std::uint64_t{});
-    if (has_company_) note_value(at, old_value_, return_address);
+    if (is_concurrent_) note_value(at, old_value_, return_address);
 }
 
 void worker::note_seen(std::uintptr_t address, unsigned width, std::uintptr_t return_address) {
@@ -132,14 +132,14 @@ void worker::note_seen(std::uintptr_t address, unsigned width, std::uintptr_t re
     note_value(address, value, return_address);
 }
 
-// Of a thread that sees the same again and again, and accesses nothing else: what it waits for may take another block
-// long. Each look is an entry in the trace, so it looks less and less often.
+// Slows down a thread that reads the same value again and again and accesses nothing else. It may wait long for another
+// block, and each read adds an entry to the trace.
 void worker::note_value(std::uintptr_t address, std::uint64_t value, std::uintptr_t return_address) {
-    constexpr unsigned kAtOnce = 1 << 10, kSlowest = 1000;  // looks; microseconds between two
-    if (!has_blocks_) return;                               // its place in the trace is not known
+    constexpr unsigned kReadsAtOnce = 1 << 10, kLongestSleep = 1000;  // reads; microseconds between two
+    if (!has_blocks_) return;                                         // its position in the trace is unknown
     const unsigned times = spins_.see(running.cursor, address, value);
-    if (times < kAtOnce) return;
-    std::this_thread::sleep_for(std::chrono::microseconds(std::min(times - kAtOnce, kSlowest)));
+    if (times < kReadsAtOnce) return;
+    std::this_thread::sleep_for(std::chrono::microseconds(std::min(times - kReadsAtOnce, kLongestSleep)));
     if (time_over_) raise_from_fiber({hazard_kind::endless_loop, current_, 0, 0, kLoad, return_address});
 }
 
@@ -160,11 +160,11 @@ void worker::atomic_add_floats(float* address, unsigned count, std::array<std::u
     }
 }
 
-// An atomic races with nobody. What it finds in shared memory, somebody must have written.
+// Atomics take part in no race. But what they read from shared memory must have been written.
 void worker::note_atomic(const warp_instruction& instruction) {
     if (instruction.memory->shadow == nullptr) return;
     const unsigned width = instruction.where->width;
-    // atomicExch() whose old value nobody uses: the one reduction that gives memory its first value.
+    // atomicExch() without use of its old value: the only reduction that may initialise memory.
     const bool only_writes = instruction.where->op == kReduction && instruction.where->atomic == atomic_kind::exchange;
     for (std::uint32_t rest = instruction.active; rest != 0; rest &= rest - 1) {
         const std::uintptr_t address = instruction.addresses[std::countr_zero(rest)];

@@ -1,4 +1,4 @@
-// Where lanes wait for one another: the warp's barriers and shuffles, and the block's barrier.
+// Barriers and shuffles of a warp, and barriers of the block and of the grid.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,19 +35,19 @@ handover worker::sync_warp(std::uint32_t mask, std::uintptr_t return_address) {
 }
 
 handover worker::wait_for_warp(std::uint32_t mask, std::uintptr_t return_address) {
-    waits_[current_].mask = mask & lanes_;  // no lanes that the block does not have
+    waits_[current_].mask = mask & lanes_;  // without lanes that the block does not have
     if ((mask >> running.lane & 1) == 0) {
         raise_from_fiber({hazard_kind::divergent_barrier, current_, 0, 0, kLoad, return_address});
     }
     at_warp_sync_ |= running.bit;
-    // Others may go on meanwhile: the blocks that this lane has begun tell where it is.
+    // Other lanes may go on in the meantime, so this lane's code blocks enter the trace to show its position.
     if (joining_ || finished_ != 0 || mask != ~0u) enter_blocks_ahead();
     return stop_lane(return_address);
 }
 
 handover worker::exchange(std::uint32_t mask, std::uint64_t value, exchange_kind kind, int operand, int width,
                           std::uintptr_t return_address) {
-    // PTX's shfl: segments of `width` lanes; a source outside the segment leaves the lane its own value.
+    // As PTX's shfl: segments of `width` lanes. A lane whose source is outside its segment keeps its own value.
     const int own = static_cast<int>(running.lane);
     const int segment = own & ~(width - 1);
     int source = own;
@@ -85,10 +85,10 @@ handover worker::sync_threads_count(bool value, std::uintptr_t return_address) {
     return stop_lane(return_address);
 }
 
-// The lanes of waiting masks all of whose other lanes wait, too, or have ended.
+// The lanes that can go on: every other lane of their mask waits with the same mask, or has ended.
 std::uint32_t worker::lanes_that_agree() const {
     const std::uint32_t waiting = at_warp_sync_;
-    // Mostly all wait for one another.
+    // The common case: all waiting lanes have the same mask.
     const std::uint32_t first = waits_[first_ + static_cast<unsigned>(std::countr_zero(waiting))].mask;
     bool alike = (first & ~(waiting | finished_)) == 0;
     for (std::uint32_t rest = waiting; rest != 0; rest &= rest - 1) {
@@ -111,7 +111,7 @@ std::uint32_t worker::lanes_that_agree() const {
     return all;
 }
 
-// The lanes that ask which of them are active, at the site of the first that does.
+// The lanes that ask which lanes are active, at the site of the first of them. Each receives the mask of them all.
 std::uint32_t worker::lanes_together() {
     std::uintptr_t site = 0;
     std::uint32_t all = 0;
@@ -126,7 +126,7 @@ std::uint32_t worker::lanes_together() {
     return all;
 }
 
-// What the thread receives of the lanes that are released with it.
+// Computes what the thread receives from the lanes that are released with it.
 void worker::finish_exchange(unsigned thread, std::uint32_t released) {
     warp_wait& self = waits_[thread];
     const std::uint32_t all = self.mask & released;
@@ -143,10 +143,10 @@ void worker::finish_exchange(unsigned thread, std::uint32_t released) {
             const bool takes_part = (all >> self.source & 1) != 0;
             if (!takes_part || waits_[first_ + static_cast<unsigned>(self.source)].what != warp_wait::exchange) {
                 note(hazard_kind::divergent_barrier, thread, sync_sites_[thread], [&] {
-                    return fmt::format("shuffles from lane {} at {}, which takes no part in it", self.source,
-                                       to_string(line_of(sync_sites_[thread])));
+                    return fmt::format("shuffles from lane {} at {}, but that lane takes no part in the shuffle",
+                                       self.source, to_string(line_of(sync_sites_[thread])));
                 });
-                self.received = 0;  // what an H200 gives, though CUDA says nothing of it
+                self.received = 0;  // as on an H200; CUDA does not specify the value
                 break;
             }
             self.received = offered(static_cast<unsigned>(self.source));
@@ -175,8 +175,8 @@ void worker::finish_exchange(unsigned thread, std::uint32_t released) {
     }
 }
 
-// The lanes that may go on; those that wait for others to reach a warp-level barrier may not. Lanes that yield go on
-// when no others can: 0 then, and run_yielded() is called when the other warps have had their turn.
+// Returns the lanes that may go on: not those that wait for others at a warp-level barrier. Lanes that yielded go on
+// only if no others can: then this returns 0, and run_yielded() resumes them after the other warps' turn.
 std::uint32_t worker::release_warp_syncs() {
     std::uint32_t released = lanes_that_agree();
     if (released == 0) released = lanes_together();
@@ -196,7 +196,7 @@ std::uint32_t worker::release_warp_syncs() {
         }
         const unsigned thread = first_ + static_cast<unsigned>(std::countr_zero(at_warp_sync_));
         raise(hazard_kind::divergent_barrier, thread,
-              fmt::format("waits at the warp-level barrier of {}, which not every lane of its mask reaches",
+              fmt::format("waits at the warp-level barrier at {}, but not all lanes of its mask reach it",
                           to_string(line_of(sync_sites_[thread]))));
     }
     for (std::uint32_t rest = released; rest != 0; rest &= rest - 1) {
@@ -205,29 +205,28 @@ std::uint32_t worker::release_warp_syncs() {
     }
     at_warp_sync_ &= ~released;
     warp_synced_ = true;
-    // Later than what any of them has done, so that all that came before is ordered for each.
+    // The new count is higher than that of every released lane. So it orders all of their earlier accesses.
     unsigned latest = 0;
     std::uint32_t ordered = 0;
     for (std::uint32_t rest = released; rest != 0; rest &= rest - 1) {
         const unsigned thread = first_ + static_cast<unsigned>(std::countr_zero(rest));
-        if (waits_[thread].what == warp_wait::active_lanes) continue;  // which orders nothing
+        if (waits_[thread].what == warp_wait::active_lanes) continue;  // it orders nothing
         latest = std::max(latest, touches_[thread].warp_syncs());
         ordered |= rest & -rest;
     }
-    const bool counted_out = latest == touch::kMaxWarpSyncs;
+    const bool wraps_around = latest == touch::kMaxWarpSyncs;
     for (std::uint32_t rest = ordered; rest != 0; rest &= rest - 1) {
         touch& own = touches_[first_ + static_cast<unsigned>(std::countr_zero(rest))];
         own = touch::make(0, latest % touch::kMaxWarpSyncs + 1, 0, own.thread());
     }
-    // What comes now would look like what came long before: as if the block's barrier lay between, no race is made up.
-    if (counted_out) begin_interval();
+    // The count wraps around, so new accesses would look like old ones. A new interval avoids false alarms.
+    if (wraps_around) begin_interval();
     return released;
 }
 
-// Lets the lanes that yielded go on, warp after warp, until none does: all wait at the block's barrier then, or have
-// ended.
+// Resumes the lanes that yielded, warp after warp, until none yields: all wait at the block's barrier or have ended.
 void worker::run_yielded() {
-    constexpr unsigned kPatience = 1 << 16;  // rounds in which nothing else happened
+    constexpr unsigned kMostIdleRounds = 1 << 16;  // rounds without progress
     const auto begun = std::chrono::steady_clock::now();
     for (unsigned rounds = 0; yielding_ != 0; ++rounds) {
         const std::uint32_t warps = yielding_;
@@ -238,7 +237,7 @@ void worker::run_yielded() {
         }
         if (yielding_ != warps) {
             rounds = 0;
-        } else if (rounds > kPatience) {
+        } else if (rounds > kMostIdleRounds) {
             const auto waited = std::chrono::steady_clock::now() - begun;
             if (waited > std::chrono::duration<double>(kSpinSeconds)) raise_spinning();
             std::this_thread::yield();
@@ -255,7 +254,7 @@ void worker::raise_spinning() {
     const auto warp = static_cast<unsigned>(std::countr_zero(yielding_));
     const unsigned thread = warp * kWarpSize + static_cast<unsigned>(std::countr_zero(yielded_[warp]));
     raise(hazard_kind::endless_loop, thread,
-          fmt::format("waits at {} for what no thread does that can run: another block that has not begun, or nobody",
+          fmt::format("spins at {}: no thread that can run will change its condition; a block that has not begun might",
                       to_string(line_of(sync_sites_[thread]))));
 }
 
@@ -264,7 +263,7 @@ void worker::forget_warp_syncs() {
     warp_synced_ = false;
 }
 
-// After all warps stopped, and not all threads have ended: opens the block's barrier.
+// Opens the block's barrier. All warps have stopped, and some threads have not ended.
 void worker::release_barrier() {
     if (ended_ != 0) [[unlikely]]
         note_ended_early();
@@ -276,8 +275,8 @@ void worker::release_barrier() {
         if (site == barrier || is_gone(thread)) [[likely]]
             continue;
         note(hazard_kind::divergent_barrier, thread, site, [&] {
-            return fmt::format("waits at the barrier of {}, but thread {} at that of {}", to_string(line_of(site)),
-                               name_of(first), to_string(line_of(barrier)));
+            return fmt::format("waits at the barrier at {}, but thread {} waits at the one at {}",
+                               to_string(line_of(site)), name_of(first), to_string(line_of(barrier)));
         });
         break;
     }
@@ -291,8 +290,8 @@ void worker::release_barrier() {
 
 void worker::begin_interval() {
     if (++serial_ == touch::kMaxSerial) {
-        throw unsupported(fmt::format("{}: a block with more than {} barriers", function_name(config_.kernel),
-                                      touch::kMaxSerial / 2));
+        throw unsupported(
+            fmt::format("{}: a block has more than {} barriers", function_name(config_.kernel), touch::kMaxSerial / 2));
     }
     interval_ = touch::make(serial_, 0, 0, 0);
     races_.next_interval();
@@ -313,7 +312,7 @@ unsigned worker::first_waiting() const {
 void worker::note_block_ended(std::uint64_t ended) {
     const unsigned waiting = first_waiting();
     note(hazard_kind::divergent_barrier, waiting, grid_barrier_, [&] {
-        return fmt::format("waits at the grid's barrier of {}, but block number {} of the grid has ended",
+        return fmt::format("waits at the grid's barrier at {}, but block number {} of the grid has ended",
                            to_string(line_of(grid_barrier_)), ended);
     });
 }
@@ -327,7 +326,7 @@ void worker::note_ended_early() {
     const unsigned ended = first([&](unsigned warp) { return ended_lanes_[warp]; });
     const unsigned waiting = first([&](unsigned warp) { return lanes_of(warp) & ~ended_lanes_[warp]; });
     note(hazard_kind::divergent_barrier, ended, sync_sites_[waiting], [&] {
-        return fmt::format("ended without reaching the barrier of {}, where thread {} waits",
+        return fmt::format("ended without reaching the barrier at {}, where thread {} waits",
                            to_string(line_of(sync_sites_[waiting])), name_of(waiting));
     });
     gone_ = ended_lanes_;

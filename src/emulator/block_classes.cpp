@@ -14,7 +14,7 @@ std::uint8_t within_sector(std::int64_t bytes) {
     return static_cast<std::uint8_t>((bytes % kSectorBytes + kSectorBytes) % kSectorBytes);
 }
 
-// Shifts repeat after at most 32 tiles, so this takes no longer for a long axis. Keys have `rows` set to the extent.
+// Shifts repeat after at most 32 tiles, so a long axis takes no longer. A key's `rows` is the extent along this axis.
 std::map<class_key, axis_class> classes_along(const tiling& tiles, std::int64_t extent, std::int64_t tile,
                                               std::int64_t operand::*step) {
     const auto key_of = [&](std::int64_t index, std::int64_t valid) {
@@ -34,7 +34,7 @@ std::map<class_key, axis_class> classes_along(const tiling& tiles, std::int64_t 
     return result;
 }
 
-// The same for all outer axes together, with no rows.
+// The same for all outer axes together; `rows` stays 0.
 std::map<class_key, axis_class> classes_outside(const tiling& tiles) {
     std::map<class_key, axis_class> result{{class_key{}, axis_class{1, 0}}};
     std::int64_t scale = 1;

@@ -1,4 +1,4 @@
-// Which blocks of a tiled launch count alike: those whose tiles lie alike within sectors, and are as large.
+// Classes of blocks of a tiled launch with equal counters: their tiles have the same size and offsets within a sector.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ namespace cornerturn::emulator {
 constexpr std::int64_t tiles_along(std::int64_t extent, std::int64_t tile) { return (extent + tile - 1) / tile; }
 std::int64_t matrices_of(const tiling& tiles);
 
-// What a block's counts may depend on. On one axis: how far the tile's position shifts each operand within a sector,
-// and how much of the tile is valid. For a whole tile: both axes together.
+// The properties on which a block's counters may depend. For a tile: each operand's offset within a sector, and the
+// valid extent. For one axis: the shift within a sector by the tile's position, and the valid extent in `rows`.
 struct class_key {
     std::array<std::uint8_t, kMaxOperands> shift{};
     std::int64_t rows = 0, cols = 0;
@@ -27,7 +27,7 @@ struct block_class {
     tile_index representative{};
 };
 
-// The classes of all blocks, which stand for as many as they say.
+// The classes of all blocks, with the number of blocks in each.
 std::map<class_key, block_class> classes_of(const tiling& tiles);
 
 }  // namespace cornerturn::emulator

@@ -1,5 +1,5 @@
-// The functions that -fsanitize=thread makes kernel files call before each memory access. The program is not linked
-// with ThreadSanitizer's own run-time: these are all there is.
+// The functions that code compiled with -fsanitize=thread calls before each memory access. The program is not linked
+// with ThreadSanitizer's runtime: these functions replace it.
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -40,14 +40,14 @@ using cornerturn::emulator::worker;
 
 extern "C" {
 
-// -fsanitize-coverage=trace-pc: at the beginning of each basic block.
+// -fsanitize-coverage=trace-pc calls this at the beginning of each basic block.
 void __sanitizer_cov_trace_pc() { worker::begin_code_block(CORNERTURN_RETURN_ADDRESS); }
 
 void __tsan_init() {}
-// At the beginning and the end of each function that is not inlined.
+// Called at the beginning and the end of each function that is not inlined.
 void __tsan_func_entry(void*) { ++cornerturn::emulator::running.depth; }
 void __tsan_func_exit() { --cornerturn::emulator::running.depth; }
-// An object's pointer to its table of virtual functions.
+// Accesses to an object's pointer to its table of virtual functions.
 void __tsan_vptr_update(void** address, void*) {
     worker::access(reinterpret_cast<std::uintptr_t>(address), sizeof(void*), kStore, CORNERTURN_RETURN_ADDRESS);
 }
@@ -72,9 +72,10 @@ void __tsan_write_range(void* address, std::size_t bytes) {
     }
 }
 
-// -fsanitize=bounds calls this before an index is used that its array does not have. As libubsan has it.
+// -fsanitize=bounds calls __ubsan_handle_out_of_bounds() before it indexes an array out of bounds. The types have
+// libubsan's layout.
 struct cornerturn_type {
-    std::uint16_t kind, info;  // info, of an integer: its bits' binary logarithm, times 2, and 1 where it is signed
+    std::uint16_t kind, info;  // info of an integer type: 2 * log2(its bits), plus 1 if it is signed
     char name[1];              // "'float [4]'"
 };
 struct cornerturn_index {
@@ -92,7 +93,7 @@ void __ubsan_handle_out_of_bounds(cornerturn_index* used, std::uint64_t value) {
     self->index_outside(index, used->array->name, CORNERTURN_RETURN_ADDRESS);
 }
 
-// What `printf` is called in kernel files.
+// The name of `printf` in kernel files.
 int cornerturn_kernel_printf(const char* format, ...) {
     std::va_list arguments;
     va_start(arguments, format);
@@ -132,7 +133,7 @@ void atomic(atomic_kind kind, void* address, unsigned bytes, std::uint64_t value
 }
 std::uint64_t atomic_old() noexcept { return current_worker->atomic_old(); }
 void fence() {
-    if (current_worker != nullptr) current_worker->fence();  // hosts have atomics, too
+    if (current_worker != nullptr) current_worker->fence();  // null in host code, which has atomics, too
 }
 void atomic_add_floats(float* address, unsigned count, std::uint64_t first, std::uint64_t second) noexcept {
     current_worker->atomic_add_floats(address, count, {first, second}, CORNERTURN_RETURN_ADDRESS);
@@ -148,7 +149,7 @@ void trap() noexcept { current_worker->trap(CORNERTURN_RETURN_ADDRESS); }
 void unsupported_feature(const char* feature) {
     if (current_worker == nullptr) {
         std::fprintf(stderr,
-                     "cornerturn: the host calls a function of the device that uses %s, which the emulator lacks\n",
+                     "cornerturn: host code calls a device function that uses %s: the emulator does not support this\n",
                      feature);
         std::abort();
     }

@@ -40,16 +40,16 @@ private:
     struct member {
         std::uint64_t index;
         std::unique_ptr<worker> self;
-        double seconds_left;  // of what a block may take
+        double seconds_left;  // until the block's time is over
         bool ended = false;
     };
 
-    // Between two parts, on one of the OS threads.
+    // Runs between two parts, on one of the OS threads.
     struct next_part {
         cooperative_run* run;
         void operator()() noexcept {
             run->over_ = run->error_ || run->first_waiting_ == run->blocks_;
-            run->first_to_tell_ = run->first_waiting_;
+            run->first_to_report_ = run->first_waiting_;
             run->ended_before_ = run->first_ended_;
             run->first_waiting_ = run->blocks_;
         }
@@ -77,8 +77,8 @@ private:
             const auto begun = std::chrono::steady_clock::now();
             if (block_seconds_ > 0 && one.seconds_left <= 0) one.self->raise_waiting_too_long();
             const interruptible kernel(*one.self, one.seconds_left);
-            // Of all blocks that wait for one that has ended, one is enough to tell.
-            if (!begins && one.index == first_to_tell_ && ended_before_ < blocks_)
+            // Several blocks may wait for a block that has ended. Only the first of them reports it.
+            if (!begins && one.index == first_to_report_ && ended_before_ < blocks_)
                 one.self->note_block_ended(ended_before_);
             one.ended = one.self->run_part(one.index, begins);
             lower(one.ended ? first_ended_ : first_waiting_, one.index);
@@ -102,7 +102,7 @@ private:
     const std::function<std::unique_ptr<worker>()>& begin_;
     const std::function<void(std::unique_ptr<worker>)>& end_;
     std::atomic<std::uint64_t> teams_{0}, failed_at_, first_waiting_{blocks_}, first_ended_{blocks_};
-    std::uint64_t first_to_tell_ = 0, ended_before_ = 0;  // as the last part left them
+    std::uint64_t first_to_report_ = 0, ended_before_ = 0;  // as of the last part
     std::optional<std::barrier<next_part>> parts_done_;
     bool over_ = false;
     std::mutex mutex_;

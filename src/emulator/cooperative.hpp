@@ -1,4 +1,4 @@
-// The blocks of a cooperative launch: all are there at once, and wait for one another at the grid's barrier.
+// A cooperative launch: all blocks are resident at once, and wait for one another at the grid's barrier.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace cornerturn::emulator {
 
-// Runs blocks 0 <= index < blocks on so many OS threads, or fewer where the system gives no more. Each block has a
-// worker of its own: `begin` gives one that has begun the launch on the calling OS thread, and `end` takes it back on
-// the same. A block runs to the grid's barrier, then the next block of that OS thread does; when all have, all go on.
-// Throws the error of the lowest block that fails first.
+// Runs blocks 0 <= index < blocks on `threads` OS threads, or on fewer if the system starts no more. Each block has its
+// own worker: `begin` returns one that has begun the launch on the calling OS thread, and `end` takes it back on the
+// same OS thread. Each OS thread runs its blocks in turn up to the grid's barrier. When all blocks have reached it, all
+// go on. Throws the error of the lowest block that fails first.
 void run_together(std::uint64_t blocks, std::uint64_t threads, double block_seconds,
                   const std::function<std::unique_ptr<worker>()>& begin,
                   const std::function<void(std::unique_ptr<worker>)>& end);

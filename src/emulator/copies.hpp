@@ -7,13 +7,13 @@
 
 namespace cornerturn::emulator {
 
-// A thread's asynchronous copies that it has yet to wait for. Until then all bits of what they copy to are set: whoever
-// reads too early, or copies over what others still read, gets a wrong result.
+// A thread's asynchronous copies that it has not waited for yet. Until then all bits of their destination are set. So a
+// read that is too early, or a copy over data that others still read, gives a wrong result.
 class copies_under_way {
 public:
     void hold(void* to, const void* value, unsigned bytes);
     void end_group() { ++groups_; }
-    void arrive(unsigned later);  // those of all groups but the last `later`
+    void arrive(unsigned later);  // completes the copies of all groups but the last `later`
     void forget() { held_.clear(), groups_ = 0; }
 
 private:
@@ -23,7 +23,7 @@ private:
         unsigned bytes, group;
     };
     std::vector<copy> held_;
-    unsigned groups_ = 0;  // that have ended
+    unsigned groups_ = 0;  // ended groups
 };
 
 }  // namespace cornerturn::emulator

@@ -8,14 +8,14 @@ namespace {
 
 constexpr std::uint32_t kFullWarp = 0xffffffffu;
 
-// The groups of lanes that the hardware serves one after the other: each a mask of consecutive lanes.
+// The size of the groups of consecutive lanes that the hardware serves one after the other.
 constexpr int lanes_per_group(unsigned width) { return width <= 4 ? 32 : width == 8 ? 16 : 8; }
 
 constexpr std::uint32_t group_mask(int first, int lanes) {
     return lanes == kWarpSize ? kFullWarp : ((1u << lanes) - 1) << first;
 }
 
-// True where every active lane of `group` has its partner lane^distance inactive or at its own address.
+// True if for every active lane of `group`, its partner lane^distance is inactive or has the same address.
 bool pairs_up(const warp_access& access, std::uint32_t group, int distance) {
     for (std::uint32_t rest = access.active & group; rest != 0; rest &= rest - 1) {
         const int lane = std::countr_zero(rest);
@@ -27,7 +27,7 @@ bool pairs_up(const warp_access& access, std::uint32_t group, int distance) {
     return true;
 }
 
-// True where no bank holds two of the words that the group's lanes read.
+// True if no bank holds two of the words that the group's lanes read.
 bool is_free_of_conflicts(const warp_access& access, std::uint32_t group) {
     std::array<std::uint64_t, 32> word_of_bank;
     std::uint32_t used = 0;
@@ -43,7 +43,7 @@ bool is_free_of_conflicts(const warp_access& access, std::uint32_t group) {
     return true;
 }
 
-// True where the hardware serves the group by one wavefront instead of by parts.
+// True if the hardware serves the whole group with one wavefront.
 bool is_merged(const warp_access& access, std::uint32_t group) {
     return (pairs_up(access, group, 1) || pairs_up(access, group, 2)) && is_free_of_conflicts(access, group);
 }

@@ -1,4 +1,4 @@
-// What one warp instruction costs, as Nsight Compute counts it on the hardware.
+// The cost of one warp instruction, as Nsight Compute counts it on the hardware.
 #pragma once
 
 #include <array>
@@ -11,10 +11,10 @@ inline constexpr int kWarpSize = 32;
 inline constexpr int kSectorBytes = 32;  // of global memory
 inline constexpr std::uint32_t kBankRowBytes = 128;
 
-// kReduction: an atomic whose old value nobody uses, in global memory; kAtomic: another. kCopied: a store by an
-// asynchronous copy, which none of the counters below counts.
+// kReduction: an atomic in global memory whose old value is not used. kAtomic: any other atomic. kCopied: the store of
+// an asynchronous copy, which none of the counters below counts.
 enum direction : int { kLoad = 0, kStore = 1, kReduction = 2, kAtomic = 3, kCopied = 4 };
-inline constexpr int kDirections = 4;  // that are counted
+inline constexpr int kDirections = 4;  // the counted ones
 
 // Sums over warp instructions, by direction. In Nsight Compute's names {} is ld, st, red or atom.
 struct counters {
@@ -39,34 +39,34 @@ struct counters {
     }
 };
 
-// The addresses of one warp instruction: addresses[lane] counts where bit `lane` of `active` is set.
+// The addresses of one warp instruction: addresses[lane] is valid if bit `lane` of `active` is set.
 struct warp_access {
     const std::uint64_t* addresses;
     std::uint32_t active;
     unsigned width;  // bytes: 1, 2, 4, 8 or 16
 };
 
-// Distinct 32-byte sectors touched. Accesses are aligned to their width, so none straddles two.
+// The number of distinct 32-byte sectors. Accesses are aligned to their width, so each lies in one sector.
 unsigned count_sectors(const warp_access& access);
 
-// The lanes that shared memory serves at a time, one group after the other: the warp; half-warps at 8 bytes; quarters
-// at 16. Of loads the warp at 8 bytes, or a half at 16, is one group where its lanes pair up (every active lane's
-// neighbour, or every one's second neighbour, is inactive or at its address) and no bank holds two of its words:
-// measured on an H200, results/shared/.
+// Groups of lanes that shared memory serves one after the other: the warp; half-warps at 8 bytes; quarter-warps at 16.
+// Loads may merge groups: the warp at 8 bytes, or a half-warp at 16, is one group if its lanes pair up and no bank
+// holds two of its words. Lanes pair up if every active lane's neighbour is inactive or has the same address, or if
+// this holds for every one's second neighbour. Measured on an H200: results/shared/.
 struct lane_groups {
-    std::array<std::uint32_t, 4> lanes{};  // a mask each
+    std::array<std::uint32_t, 4> lanes{};  // one mask for each group
     int count = 0;
 };
 lane_groups groups_of(const warp_access& access, direction op);
 
-// Sectors of an atomic in global memory: of each sector as many as the lanes at its most wanted address.
+// The sectors of an atomic in global memory. Each sector counts as often as there are lanes at its most used address.
 unsigned count_atomic_sectors(const warp_access& access);
 
-// The most lanes whose words lie in one bank: what an atomic in shared memory takes one after the other.
+// The highest number of lanes in one bank. An atomic in shared memory serves these lanes one after the other.
 unsigned most_lanes_in_a_bank(const warp_access& access);
 
-// Shared-memory wavefronts. Keeps a stamp for each word of the 256 KiB that a block can see, so that telling distinct
-// words apart costs one look each.
+// Counts shared-memory wavefronts. It keeps a stamp for each word of the 256 KiB that a block can address, so that one
+// look-up tells whether a word is new.
 class wavefront_counter {
 public:
     unsigned count(const warp_access& access, direction op);
@@ -79,19 +79,20 @@ private:
     std::uint32_t stamp_ = 0;
 };
 
-// The fewest wavefronts that these active lanes at this width could cost: one for each group of lanes that the
-// hardware serves apart (the warp; half-warps at 8 bytes; quarter-warps at 16).
+// The fewest wavefronts that these active lanes can cost at this width: one for each group of lanes that the hardware
+// serves separately (the warp; half-warps at 8 bytes; quarter-warps at 16).
 unsigned least_wavefronts(std::uint32_t active, unsigned width);
 
-// How often a warp instruction was executed, told apart by where in a row of banks its first lane's address lay, for as
-// long as its lanes keep their distances: sectors and wavefronts depend on nothing else, so counting them can wait.
+// Counts the executions of a warp instruction while the distances between its lanes' addresses stay the same. It counts
+// separately for each offset of the first lane in a row of banks. Sectors and wavefronts depend on nothing else, so
+// they are computed later.
 class access_tally {
 public:
-    // False, and not added, where the lanes keep other distances than before.
+    // Returns false, and adds nothing, if the distances between the lanes' addresses have changed.
     bool add(const std::uint64_t* addresses, std::uint32_t active) {
         if (active != active_) return false;
         const std::uint64_t first = addresses[std::countr_zero(active)];
-        // Two lanes at a time, those without an access masked out.
+        // Two lanes at a time. Lanes without an access are masked out.
         lane_pair differences{};
         for (int lane = 0; lane < end_; lane += 2) {
             differences |= ((pair(&addresses[lane]) - first) ^ pair(&distances_[lane])) & pair(&masks_[lane]);
@@ -100,7 +101,7 @@ public:
         ++times_[first % kBankRowBytes];
         return true;
     }
-    // Calls visit(access, times) for what has been added, forgets it, and expects the distances of `next`.
+    // Calls visit(access, times) for all accesses so far, forgets them, and expects the distances of `next`.
     template <class Visit>
     void restart(const warp_access& next, Visit visit) {
         take(next.width, visit);

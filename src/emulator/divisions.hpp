@@ -1,4 +1,4 @@
-// Divisions that the processor refuses and a GPU does not.
+// Divisions that trap on the CPU but not on a GPU.
 #pragma once
 
 #include <ucontext.h>
@@ -7,9 +7,9 @@
 
 namespace cornerturn::emulator {
 
-// For a handler of SIGFPE: gives the interrupted division the result that a GPU gives, and has the code go on behind
-// it. An integer by zero has all bits set, and leaves itself; the most negative one by -1 is itself, and leaves
-// nothing. Returns whether the divisor was zero; nothing where the instruction is another, and all is as it was.
+// For a handler of SIGFPE: gives the interrupted division a GPU's result, and lets the code go on after it. Division by
+// zero: the quotient has all bits set, the remainder is the dividend. The most negative integer divided by -1: itself,
+// remainder 0. Returns whether the divisor was zero; for another instruction, returns nothing and changes nothing.
 std::optional<bool> finish_division(ucontext_t& interrupted);
 
 }  // namespace cornerturn::emulator

@@ -1,4 +1,4 @@
-// What a kernel did wrong, in words: a hazard names the kernel, the block, the thread and the line.
+// The messages of hazards. Each names the kernel, the block, the thread and the line.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,13 +13,13 @@ namespace {
 
 const char* verb(direction op) { return op == kLoad ? "read" : "write"; }
 
-// A copy that g++ makes at once and nvcc does not: of so many bytes, or with too little alignment.
+// A copy that needs several instructions on the GPU, because of its size or its alignment.
 std::string describe_copy(std::size_t bytes, const std::string& line) {
-    const bool aligned_would_do = std::has_single_bit(bytes) && bytes <= 16;
-    return fmt::format("copies {} bytes at {}: no single instruction does; {}, or copy its members one by one", bytes,
-                       line,
-                       aligned_would_do ? fmt::format("declare the struct alignas({})", bytes)
-                                        : std::string("copy 1, 2, 4, 8 or 16 bytes at a time"));
+    const bool alignment_helps = std::has_single_bit(bytes) && bytes <= 16;
+    return fmt::format("copies {} bytes at {}, which needs several instructions: {}, or copy its members one by one",
+                       bytes, line,
+                       alignment_helps ? fmt::format("declare the struct with alignas({})", bytes)
+                                       : std::string("copy 1, 2, 4, 8 or 16 bytes at a time"));
 }
 
 std::string triple(unsigned x, unsigned y, unsigned z) { return fmt::format("({}, {}, {})", x, y, z); }
@@ -28,7 +28,7 @@ std::string triple(unsigned x, unsigned y, unsigned z) { return fmt::format("({}
 
 void worker::note_race(const warp_instruction& instruction, touch now, const shadow_cell::rival& rival) {
     const site& where = *instruction.where;
-    // A cell remembers its last reader only: where that is this very thread, the rival read before it.
+    // A cell knows only its last reader. If that is this thread, then another thread read the cell before it.
     const unsigned other = rival.who.thread();
     note(hazard_kind::race, now.thread(), where.return_address, [&] {
         return fmt::format("{}s shared memory '{}' at {} and {} {}s the same bytes at {} with no barrier between them",
@@ -67,7 +67,8 @@ void worker::raise(hazard_kind kind, unsigned thread, const std::string& what) {
     throw hazard(kind, message_of(thread, what));
 }
 
-// "makes a 4-byte write at file.cu:12 out of bounds: 4 bytes past the end of 'destination' (4096 bytes)"
+// For "makes a 4-byte write at file.cu:12 out of bounds: 4 bytes past the end of 'destination' (4096 bytes)", the part
+// after the line.
 std::string worker::describe_stray(const fault& what) const {
     const region* nearest = nullptr;
     std::uintptr_t distance = std::numeric_limits<std::uintptr_t>::max();
@@ -84,8 +85,8 @@ std::string worker::describe_stray(const fault& what) const {
     }
     constexpr std::uintptr_t kNear = 64 << 10;
     if (describe_stray_ != nullptr && (nearest == nullptr || distance > kNear)) return describe_stray_(what.address);
-    if (nearest == nullptr) return fmt::format("of address {:#x}, and was given no memory", what.address);
-    if (what.kind == hazard_kind::read_only) return fmt::format("to '{}', which it may only read", nearest->name);
+    if (nearest == nullptr) return fmt::format("of address {:#x}, but the kernel has no memory", what.address);
+    if (what.kind == hazard_kind::read_only) return fmt::format("to '{}', which is read-only", nearest->name);
     return fmt::format("out of bounds: {} bytes {} '{}'{}", distance, before ? "before" : "past the end of",
                        nearest->name,
                        nearest->name.ends_with(" bytes)") ? "" : fmt::format(" ({} bytes)", nearest->bytes));
@@ -96,14 +97,14 @@ void worker::check_unwritten() {
         const touch write = shadow_of(read.address).cells()[read.address].write;
         if (write.serial() == serial_ && write.thread() == read.thread) continue;
         note(hazard_kind::uninitialised_read, read.thread, sites_[read.site].return_address, [&] {
-            return fmt::format("reads shared memory '{}' at {} that no thread of the block has written",
+            return fmt::format("reads shared memory '{}' at {}, but no thread of the block has written these bytes",
                                read.memory->name, line_of_site(read.site));
         });
     }
     unwritten_.clear();
 }
 
-// From the handler of a signal that the kernel's own code raised: nothing else holds locks, but the stack is small.
+// Called in a signal handler. The kernel's own code raised the signal, so no locks are held; but the stack is small.
 void worker::note_division(std::uintptr_t pc) {
     const auto known =
         std::find_if(divisions_.begin(), divisions_.end(), [&](const division& d) { return d.pc == pc; });
@@ -123,7 +124,8 @@ void worker::check_divisions() {
     divisions_.clear();
 }
 
-// In whole lines, since several blocks print at a time. As CUDA's returns how many values the format names.
+// Prints whole lines, because several blocks print at the same time. Returns the number of values in the format, as
+// CUDA's printf.
 int worker::print(const char* format, std::va_list& arguments) {
     communicates_ = true;
     int count = 0;
@@ -160,7 +162,8 @@ void worker::flush_printed() {
 std::string worker::describe(const fault& what) const {
     const std::string line = to_string(line_of(what.return_address));
     const auto access = [&](const std::string& how) {
-        return fmt::format("makes a {}-byte {} at {} {}", what.width, verb(what.op), line, how);
+        return fmt::format("makes {} {}-byte {} at {} {}", what.width == 8 ? "an" : "a", what.width, verb(what.op),
+                           line, how);
     };
     std::string text;
     switch (what.kind) {
@@ -177,44 +180,44 @@ std::string worker::describe(const fault& what) const {
             text = what.width == 0 ? fmt::format("accesses shared and global memory with one instruction at {}", line)
                                    : describe_copy(what.width, line);
             break;
-        case hazard_kind::trap: text = fmt::format("ends itself by __trap() at {}", line); break;
-        case hazard_kind::assertion: text = fmt::format("fails its assertion at {}", line); break;
+        case hazard_kind::trap: text = fmt::format("executes __trap() or an illegal instruction at {}", line); break;
+        case hazard_kind::assertion: text = fmt::format("fails an assertion at {}", line); break;
         case hazard_kind::unsupported_feature:
-            text = fmt::format("uses {} at {}, which the emulator lacks", what.type, line);
+            text = fmt::format("uses {} at {}: the emulator does not support this", what.type, line);
             break;
         case hazard_kind::division:
-            text = fmt::format("divides an integer by zero, or the most negative one by -1, at {}", line);
+            text = fmt::format("divides an integer by zero, or the most negative integer by -1, at {}", line);
             break;
         case hazard_kind::endless_loop:
-            text = what.width == 0
-                       ? fmt::format(
-                             "is still at {} after {} seconds in one block: an endless loop, or --timeout is "
-                             "too short for it",
-                             line, block_seconds_)
-                       : fmt::format(
-                             "is still at {} after {} accesses since the last barrier: an endless loop, or "
-                             "more than the emulator holds",
-                             line, what.width);
+            text = what.width == 0 ? fmt::format(
+                                         "is still at {} after {} seconds in one block: the loop is endless, or "
+                                         "--timeout is too short",
+                                         line, block_seconds_)
+                                   : fmt::format(
+                                         "is still at {} after {} accesses since the last barrier: the loop is "
+                                         "endless, or it makes more "
+                                         "accesses than the emulator can hold",
+                                         line, what.width);
             break;
         case hazard_kind::divergent_barrier:
             text = what.type == nullptr
-                       ? fmt::format("is not in the mask of its own warp-level barrier at {}", line)
+                       ? fmt::format("reaches the warp-level barrier at {} with a mask that lacks its own lane", line)
                        : fmt::format(
-                             "waits at {} for the grid's other blocks, in a launch that is not cooperative: "
-                             "cudaLaunchCooperativeKernel() makes one that is",
+                             "waits at {} for the other blocks of the grid, but the launch is not cooperative: use "
+                             "cudaLaunchCooperativeKernel()",
                              line);
             break;
         default:
-            text = fmt::format("overflows the emulator's stack of {} KiB a thread with its local variables at {}",
+            text = fmt::format("overflows the emulator's stack of {} KiB a thread at {}: its local variables need more",
                                (stacks_.bytes() - kStackReserve) >> 10, line);
-            if (keep_going_) text += "; --stack makes it larger";
+            if (keep_going_) text += "; --stack makes the stack larger";
             break;
     }
     return text;
 }
 
 void worker::raise(const fault& what) {
-    check_unwritten();  // what it read may be what led it astray
+    check_unwritten();  // an unwritten value may have caused the fault
     check_divisions();
     raise(what.kind, what.thread, describe(what));
 }

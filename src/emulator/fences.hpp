@@ -1,4 +1,4 @@
-// Which threads of a block have executed fences since its last barrier, and which may have seen that.
+// The threads of a block that have executed a fence since its last barrier, and those that may have observed one.
 #pragma once
 
 #include <array>
@@ -8,14 +8,14 @@
 
 namespace cornerturn::emulator {
 
-// A barrier interval is known by its serial, which is not 0.
+// `interval` is the serial number of a barrier interval, which is never 0.
 class block_fences {
 public:
     void fence(unsigned thread, std::uint64_t interval) { fenced_[thread] = seen_[thread] = interval; }
-    // An atomic or a volatile load, which may see what another thread did before a fence.
+    // An atomic or a volatile load, which may observe what another thread did before a fence.
     void look(unsigned thread, std::uint64_t interval) { seen_[thread] = interval; }
-    // Where all that is known of the earlier thread is that it is not `later`, which is given for both, any may have
-    // executed a fence.
+    // Whether fences order the two threads. If the earlier thread is unknown, except that it is not `later`, pass
+    // `later` for both: any thread may then have executed the fence.
     bool order(unsigned earlier, unsigned later, std::uint64_t interval) const {
         return seen_[later] == interval && (earlier == later || fenced_[earlier] == interval);
     }
@@ -25,7 +25,7 @@ public:
     }
 
 private:
-    // The last interval in which the thread executed a fence; and in which it executed one, or looked.
+    // For each thread, the last interval with a fence; and the last interval with a fence or a look().
     std::array<std::uint64_t, kMaxThreads> fenced_{}, seen_{};
 };
 

@@ -1,4 +1,4 @@
-// The switch between fibers where fiber.hpp has none of our own: Boost.Context's.
+// The switch between fibers by Boost.Context, for processors for which fiber.hpp has no switch.
 #include "cornerturn/emulator/fiber.hpp"
 
 #if !CORNERTURN_OWN_FIBERS
@@ -6,14 +6,14 @@
 
 #include <cstddef>
 
-// What a fiber ends in never returns: a sanitizer's marks beside its variables would stay, where the next thread's
-// kernel has its own.
+// The last function of a fiber never returns. A sanitizer's marks beside its variables would stay on the stack, where
+// the next thread's kernel has its own variables.
 #define CORNERTURN_LEFT_BEHIND __attribute__((no_sanitize("address")))
 
 namespace cornerturn::emulator {
 namespace {
 
-// A fiber learns from the one that switches to it where that one stands.
+// Stores the stack pointer of the fiber that switched to this one.
 CORNERTURN_LEFT_BEHIND void resumed(boost::context::detail::transfer_t by) {
     static_cast<handover*>(by.data)->from->stack_pointer = by.fctx;
 }

@@ -1,4 +1,4 @@
-// A warp's accesses to global memory, looked at for races (races.hpp).
+// Checks a warp's accesses to global memory for races (races.hpp).
 #include <fmt/format.h>
 
 #include <bit>
@@ -8,19 +8,19 @@
 namespace cornerturn::emulator {
 namespace {
 
-// The common cases: nobody has written to what is loaded, or read what is stored to, so that half of the cells does not
-// matter; and what the other half knows is of another launch, or of this block in earlier intervals. Functions of their
-// own, that keep what they need in registers. One cell an access.
+// The common cases. No thread has written what is loaded, or read what is stored to, so half of each cell does not
+// matter. The other half is of another launch, or of this block in earlier intervals. Each access has one cell. These
+// are separate functions so that their values stay in registers.
 
 constexpr std::uint64_t kNextThread = std::uint64_t{1} << global_touch::kThread;
 
-// What a warp does at cells of one size.
+// A warp instruction at cells of one size.
 struct noting {
     const warp_instruction& instruction;
     const global_shadow::cells& shadow;
-    std::uint64_t by;      // the touches' bits, without the threads'
+    std::uint64_t by;      // the bits of the touches, without the threads
     const touch* touches;  // of the lanes
-    bool synced;           // some may have passed warp-level barriers
+    bool synced;           // some lanes may have passed warp-level barriers
 
     bool is_row() const { return instruction.active == ~0u && instruction.contiguous && !synced; }
     bool is_broadcast() const {
@@ -31,8 +31,7 @@ struct noting {
     }
     std::uint64_t first_lane() const { return by | global_bits(touches[0]); }
 
-    // Calls note(lane, cell, touch) for each lane, and has the processor fetch what the next warp will access, if it
-    // lies as far from this warp's as that from the last's.
+    // Calls note(lane, cell, touch) for each lane. Prefetches the next warp's cells, assuming equal distances of warps.
     template <class Note>
     [[gnu::always_inline]] void for_each_lane(std::uint64_t* cells, Note note) const {
         if (is_row()) {
@@ -54,7 +53,7 @@ struct noting {
     }
 };
 
-// Of a row: true if nobody has touched its cells in this launch. Then they are noted.
+// Records the touches of a row of cells if no thread has touched it in this launch. Returns whether it did.
 [[gnu::noinline]] bool note_fresh_row(std::uint64_t* cells, std::uint64_t base, std::uint64_t by) {
     std::uint64_t all = ~std::uint64_t{0};
     for (int lane = 0; lane < kWarpSize; ++lane) all &= cells[lane] - base;
@@ -63,7 +62,7 @@ struct noting {
     return true;
 }
 
-// Returns the lanes that it does not take.
+// Returns the lanes that it does not handle.
 [[gnu::noinline]] std::uint32_t note_stores(const noting& all, const block_races& races) {
     const block_races own = races;
     std::uint32_t others = 0;
@@ -83,7 +82,7 @@ struct noting {
         const global_touch known{__atomic_load_n(&cell, __ATOMIC_RELAXED)};
         return own.is_over(known.bits) ? 0 : own.other_readers(known, now);
     };
-    if (all.is_broadcast()) {  // as if one lane after the other
+    if (all.is_broadcast()) {  // as if the lanes came one after the other
         std::uint64_t& cell = all.shadow.reads[all.shadow.at(all.instruction.addresses[0])];
         const std::uint64_t first = all.first_lane(), last = first + (kWarpSize - 1) * kNextThread;
         const std::uint64_t flags = others(cell, {first}) | global_touch::kOtherLanes;
@@ -132,7 +131,7 @@ void worker::check_global(const warp_instruction& instruction) {
     }
 }
 
-// The shadow of memory in which races are searched; else null.
+// The shadow of the memory; null if it is not searched for races.
 global_shadow* worker::shadow_of(const region& memory, unsigned width) {
     if (memory.may_race && memory.races == nullptr) {
         memory.races = races_.search().cover(memory.name.c_str(), memory.begin, memory.bytes, width);
@@ -161,8 +160,8 @@ void worker::check_global_cells(const warp_instruction& instruction, unsigned la
     if (rival.who.bits != 0) note_global_race(instruction, lane, rival);
 }
 
-// "writes global memory 'x' at f.cu:3 and block (1, 0, 0), thread (2, 0, 0) reads the same bytes at f.cu:4 with nothing
-// that orders them"
+// "writes global memory 'x' at f.cu:3 and block (1, 0, 0), thread (2, 0, 0) reads the same bytes at f.cu:4, and nothing
+// orders them"
 void worker::note_global_race(const warp_instruction& instruction, unsigned lane, const block_races::rival& rival) {
     const site& where = *instruction.where;
     note(hazard_kind::race, first_ + lane, where.return_address, [&] {
@@ -174,7 +173,7 @@ void worker::note_global_race(const warp_instruction& instruction, unsigned lane
         }
         const region& memory = instruction.scattered ? *region_at(instruction.addresses[lane]) : *instruction.memory;
         const std::uintptr_t site = races_.search().site(rival.who.site());
-        return fmt::format("{}s global memory '{}' at {} and {} {}s the same bytes{} with nothing that orders them",
+        return fmt::format("{}s global memory '{}' at {} and {} {}s the same bytes{}, and nothing orders them",
                            where.op == kLoad ? "read" : "write", memory.name, line_of_site(where.index), other,
                            rival.wrote ? "write" : "read",
                            rival.unknown || site == 0 ? "" : " at " + to_string(line_of(site)));

@@ -19,17 +19,17 @@ namespace cornerturn::emulator {
 namespace {
 
 constexpr std::size_t kHandlersStack = 64 << 10;
-constexpr int kTicks = 8;  // of the timer, in the time that a block has
+constexpr int kTicks = 8;  // of the timer, until a block's time is over
 
 struct sigaction trap_before, illegal_before, fault_before;
 const std::vector<byte_range>* kernel_code = nullptr;  // in ascending order
 
-// Of the timer of this OS thread.
+// The timer of this OS thread.
 struct clock_state {
     timer_t timer;
     double tick;          // seconds
-    std::uint64_t block;  // that was running at the last tick
-    int ticks;            // since it has been
+    std::uint64_t block;  // that ran at the last tick
+    int ticks;            // with that block
 };
 thread_local constinit clock_state own_clock{};
 
@@ -42,7 +42,7 @@ void set_timer(timer_t timer, double every) {
     timer_settime(timer, 0, &ticks, nullptr);
 }
 
-// The registers that say where the interrupted code goes on.
+// The registers with the interrupted code's next instruction and its stack pointer.
 #if defined(__x86_64__)
 auto& instruction_of(ucontext_t& context) { return context.uc_mcontext.gregs[REG_RIP]; }
 auto& stack_of(ucontext_t& context) { return context.uc_mcontext.gregs[REG_RSP]; }
@@ -52,7 +52,7 @@ auto& instruction_of(ucontext_t& context) { return context.uc_mcontext.pc; }
 auto& stack_of(ucontext_t& context) { return context.uc_mcontext.sp; }
 constexpr std::uintptr_t kPushedByCall = 0;
 #else
-// Not known here: a division ends the program, and a time that is over the kernel at its next access.
+// Unknown for this processor: a division by zero ends the program, and the time limit ends a kernel at its next access.
 std::uintptr_t unknown = 0;
 auto& instruction_of(ucontext_t&) { return unknown; }
 auto& stack_of(ucontext_t&) { return unknown; }
@@ -65,7 +65,7 @@ bool is_kernel(ucontext_t& context) {
     return current_worker != nullptr && current_worker->has_on_stack(static_cast<std::uintptr_t>(stack_of(context)));
 }
 
-// When the handler returns, the kernel is left. What it was doing is forgotten, so its stack can be used from the top.
+// When the handler returns, leave_kernel() runs. The kernel never goes on, so its stack is used again from the top.
 void leave(ucontext_t& context, hazard_kind kind) {
     current_worker->note_fault(kind, static_cast<std::uintptr_t>(instruction_of(context)));
     using word = std::remove_reference_t<decltype(instruction_of(context))>;
@@ -76,7 +76,7 @@ void leave(ucontext_t& context, hazard_kind kind) {
 void on_trap(int signal, siginfo_t*, void* context) {
     auto& interrupted = *static_cast<ucontext_t*>(context);
     if (!is_kernel(interrupted)) {
-        sigaction(signal, &trap_before, nullptr);  // the instruction traps again
+        sigaction(signal, &trap_before, nullptr);  // so that the instruction traps again
         return;
     }
     const auto pc = static_cast<std::uintptr_t>(instruction_of(interrupted));
@@ -89,7 +89,7 @@ void on_trap(int signal, siginfo_t*, void* context) {
     leave(interrupted, hazard_kind::division);
 }
 
-// What g++ makes of __builtin_trap().
+// g++ compiles __builtin_trap() to an illegal instruction.
 void on_illegal(int signal, siginfo_t*, void* context) {
     auto& interrupted = *static_cast<ucontext_t*>(context);
     if (is_kernel(interrupted))
@@ -98,8 +98,8 @@ void on_illegal(int signal, siginfo_t*, void* context) {
         sigaction(signal, &illegal_before, nullptr);
 }
 
-// A function with large local variables touches each page of them before it begins, from the top on: so it comes to the
-// memory below all stacks.
+// A function with large local variables first touches each of their pages, from the top down. So it reaches the guard
+// below all stacks.
 void on_fault(int signal, siginfo_t* what, void* context) {
     const auto address = reinterpret_cast<std::uintptr_t>(what->si_addr);
     if (current_worker != nullptr && current_worker->is_guard(address))
@@ -114,8 +114,8 @@ bool in_kernel_code(std::uintptr_t pc) {
     return behind != kernel_code->begin() && pc - behind[-1].begin < behind[-1].bytes;
 }
 
-// Within the emulator or a library, locks may be held and data half changed: then the emulator ends the kernel at its
-// next access, or this tries again in a millisecond.
+// In the emulator or in a library, locks may be held and data half changed. Then the emulator ends the kernel at its
+// next access, or this handler tries again after a millisecond.
 void on_tick(int, siginfo_t*, void* context) {
     if (current_worker == nullptr) return;
     clock_state& clock = own_clock;
@@ -155,7 +155,7 @@ interruptible::interruptible(worker& self, double block_seconds)
     sigaltstack(&stack, &stack_before_);
     if (!timed_) return;
     std::call_once(once_timed, [] {
-        kernel_code = new std::vector<byte_range>(kernel_code_ranges());  // for as long as a handler may ask
+        kernel_code = new std::vector<byte_range>(kernel_code_ranges());  // never destroyed: a handler may need it
         handle(signal_of_timer(), on_tick, nullptr);
     });
     sigevent event{};
@@ -164,7 +164,7 @@ interruptible::interruptible(worker& self, double block_seconds)
     event._sigev_un._tid = gettid();
     if (timer_create(CLOCK_MONOTONIC, &event, &timer_) != 0) {
         sigaltstack(&stack_before_, nullptr);
-        throw error("the system has no timer for the emulator: use --timeout 0");
+        throw error("the system provides no timer for the emulator: use --timeout 0");
     }
     own_clock = {timer_, block_seconds / kTicks, self.blocks_begun(), 0};
     set_timer(timer_, own_clock.tick);

@@ -1,4 +1,4 @@
-// Stopping a kernel where it stands: at an instruction that the processor refuses, or when its time is over.
+// Stops a kernel at an instruction that traps, or when its time is over.
 #pragma once
 
 #include <csignal>
@@ -9,10 +9,9 @@ namespace cornerturn::emulator {
 
 class worker;
 
-// While one is alive, kernels that the worker runs on this OS thread end in a hazard where they divide an integer by
-// zero, unless the worker keeps going; where they trap; where their local variables are larger than all stacks; or
-// where one block has taken so many seconds (0: as many as it likes). Signals do that: SIGFPE, SIGILL, SIGSEGV, and one
-// of a timer.
+// While one is alive, a kernel that the worker runs on this OS thread ends in a hazard in these cases: it divides an
+// integer by zero (unless the worker keeps going); it traps; its local variables are larger than all stacks; one block
+// takes more than `block_seconds` (0: no limit). This uses the signals SIGFPE, SIGILL, SIGSEGV, and that of a timer.
 class interruptible {
 public:
     interruptible(worker& self, double block_seconds);
@@ -21,7 +20,7 @@ public:
     interruptible& operator=(const interruptible&) = delete;
 
 private:
-    std::unique_ptr<char[]> stack_;  // for the handlers: a fiber's own is too small
+    std::unique_ptr<char[]> stack_;  // for the handlers: a fiber's stack is too small
     stack_t stack_before_{};
     bool timed_;
     timer_t timer_{};

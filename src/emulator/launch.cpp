@@ -1,4 +1,4 @@
-// A launch: every block, or one block of each class with random witnesses, over all cores.
+// A launch: runs every block, or one block of each class with random witnesses, on all cores.
 #include "emulator/launch.hpp"
 
 #include <fmt/format.h>
@@ -24,11 +24,11 @@ namespace cornerturn::emulator {
 namespace {
 
 thread_local emulation* active_emulation = nullptr;
-thread_local int steps = 0;  // that are alive
+thread_local int steps = 0;  // scopes that are alive
 
 unsigned cores() { return std::max(1u, std::thread::hardware_concurrency()); }
 
-// Workers are kept from launch to launch: their stacks are worth 17 MiB each. As many as there are cores, that is: a
+// Keeps workers for later launches, because each has 17 MiB of stacks. It keeps at most one for each core: a
 // cooperative launch has one for each block.
 class worker_pool {
 public:
@@ -55,7 +55,7 @@ private:
 
 std::string to_string(extent3 e) { return fmt::format("{} x {} x {}", e.x, e.y, e.z); }
 
-// CUDA's own limits; where they are broken a launch on the GPU fails too.
+// Checks CUDA's limits. On a GPU, a launch beyond them fails, too.
 void check(const launch_config& config, std::size_t shared_bytes) {
     const extent3 b = config.block, g = config.grid;
     const std::uint64_t threads = std::uint64_t{b.x} * b.y * b.z;
@@ -70,16 +70,16 @@ void check(const launch_config& config, std::size_t shared_bytes) {
     for (const shared_variable& variable : shared_variables_of(config.kernel)) shared += variable.bytes;
     if (shared > kMaxStaticShared) {
         throw invalid_argument(
-            fmt::format("{} bytes of static shared memory: CUDA allows {}", shared, kMaxStaticShared));
+            fmt::format("{} bytes of static shared memory: CUDA allows at most {}", shared, kMaxStaticShared));
     }
     if (shared + config.dynamic_shared_bytes > shared_bytes) {
-        throw invalid_argument(fmt::format("{} bytes of shared memory, {} of them dynamic: a block can have {}",
+        throw invalid_argument(fmt::format("{} bytes of shared memory, {} of them dynamic: a block can have at most {}",
                                            shared + config.dynamic_shared_bytes, config.dynamic_shared_bytes,
                                            shared_bytes));
     }
 }
 
-// Adds the seconds of its life.
+// Adds the seconds of its lifetime to a sum.
 class stopwatch {
 public:
     explicit stopwatch(double& sum) : sum_(sum) {}
@@ -107,7 +107,7 @@ public:
             report.grid = config_.grid;
             report.block = config_.block;
         }
-        watching_ = emulation_.options_.watch && steps == 0 && report.launches == 1;  // other threads know no steps
+        watching_ = emulation_.options_.watch && steps == 0 && report.launches == 1;  // `steps` is thread-local
         report.blocks += blocks;
         if (emulation_.options_.races != nullptr) emulation_.options_.races->begin_launch();
         if (config_.cooperative) {
@@ -120,7 +120,7 @@ public:
             run_guessed_classes(blocks);
         } else {
             throw unsupported(
-                fmt::format("{}: its launch names no tiles, so no block can stand for others: run every block (--full)",
+                fmt::format("{}: its launch has no tiling, so no block can represent others: run every block (--full)",
                             function_name(config_.kernel)));
         }
     }
@@ -135,24 +135,24 @@ private:
         return sites;
     }
 
-    // How many OS threads so many blocks are worth.
+    // The number of OS threads for this number of blocks.
     std::uint64_t workers_for(std::uint64_t blocks) const {
         const std::uint64_t threads = std::uint64_t{config_.block.x} * config_.block.y * config_.block.z;
         std::uint64_t most = emulation_.options_.workers > 0 ? emulation_.options_.workers : cores();
         if (emulation_.options_.races != nullptr) most = std::min<std::uint64_t>(most, global_touch::kMaxWorkers);
         constexpr std::uint64_t kWorthAThread =
-            1 << 14;  // emulated threads: about as long as an OS thread takes to start
+            1 << 14;  // emulated threads, which take about as long as an OS thread's start
         return std::clamp<std::uint64_t>(blocks * threads / kWorthAThread, 1, std::min(most, blocks));
     }
 
-    // `has_company`: others run blocks at the same time.
-    std::unique_ptr<worker> begin_worker(bool has_company) {
+    // `is_concurrent`: other workers run blocks at the same time.
+    std::unique_ptr<worker> begin_worker(bool is_concurrent) {
         std::unique_ptr<worker> self = worker_pool::instance().take();
-        self->begin(config_, entry_, arguments_, emulation_, begun_++, has_company);
+        self->begin(config_, entry_, arguments_, emulation_, begun_++, is_concurrent);
         return self;
     }
 
-    // Adds what it counted to the report, which `mutex` guards.
+    // Adds the worker's counters to the report, which `mutex` guards.
     void end_worker(std::unique_ptr<worker> self, std::mutex& mutex) {
         self->end();
         {
@@ -165,8 +165,8 @@ private:
         worker_pool::instance().give_back(std::move(self));
     }
 
-    // Calls body(worker, index, end) for parts of 0 <= index < count, on all cores. The body takes index to end; where
-    // it throws, index says at which. The error of the lowest is thrown.
+    // Calls body(worker, index, end) for parts of 0 <= index < count, on all cores. The body moves index to end; if it
+    // throws, index is the block that failed. Throws the error of the lowest block.
     template <class Body>
     void for_each_block(std::uint64_t count, Body body) {
         const std::uint64_t workers = workers_for(count);
@@ -197,11 +197,11 @@ private:
                             fail(index);
                         }
                     }
-                } catch (...) {  // there is no timer
+                } catch (...) {  // no timer was created
                     fail(0);
                 }
                 end_worker(std::move(self), mutex);
-            } catch (...) {  // no memory for a worker, say
+            } catch (...) {  // for example, no memory for a worker
                 fail(0);
             }
         };
@@ -229,8 +229,7 @@ private:
         emulation_.report_.blocks_run += blocks;
     }
 
-    // Runs the block and keeps what it did, if anybody wants to know and this is the launch; else does nothing. Returns
-    // how many blocks it ran.
+    // If this launch is watched, runs the block and keeps its accesses. Returns how many blocks it ran.
     unsigned watch(worker& w, std::uint64_t block) {
         report& report = emulation_.report_;
         if (!watching_) return 0;
@@ -238,7 +237,7 @@ private:
         return 1;
     }
 
-    // Runs one block of each class and some random ones, and lets each class's stand for all of it.
+    // Runs one block of each class and some random witnesses. The block's counters then count for its whole class.
     void run_classes(std::uint64_t blocks) {
         const tiling& tiles = *config_.tiles;
         const std::int64_t rows = tiles_along(tiles.rows, tiles.tile_rows),
@@ -246,9 +245,9 @@ private:
         if (static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(cols) *
                 static_cast<std::uint64_t>(matrices) !=
             blocks) {
-            throw invalid_argument(fmt::format("{}: a grid of {} blocks, but its tiling has {} times {} x {} tiles",
-                                               function_name(config_.kernel), to_string(config_.grid), matrices, rows,
-                                               cols));
+            throw invalid_argument(
+                fmt::format("{}: a grid of {} blocks, but a tiling with {} matrices of {} x {} tiles",
+                            function_name(config_.kernel), to_string(config_.grid), matrices, rows, cols));
         }
         const std::map<class_key, block_class> classes = classes_of(tiles);
         struct sample {
@@ -267,12 +266,12 @@ private:
             const extent3 block = tiles.block_of(tile, config_.grid);
             const tile_index back = tiles.tile_of(block, config_.grid);
             if (back.row != tile.row || back.col != tile.col || back.outer != tile.outer) {
-                throw invalid_argument(fmt::format("{}: block_of does not invert tile_of at tile ({}, {})",
+                throw invalid_argument(fmt::format("{}: block_of is not the inverse of tile_of at tile ({}, {})",
                                                    function_name(config_.kernel), tile.row, tile.col));
             }
             samples.push_back({tile, block, key, stands_for});
         };
-        // A block runs once: it may change what it reads.
+        // No block runs twice: it may change its input.
         const auto taken = [&](tile_index tile) {
             return std::find_if(samples.begin(), samples.end(), [&](const sample& s) {
                 return s.tile.row == tile.row && s.tile.col == tile.col && s.tile.outer == tile.outer;
@@ -286,7 +285,7 @@ private:
                                   std::uniform_int_distribution<std::int64_t>(0, matrices - 1)(random)};
             if (taken(tile) == samples.end()) take(tile, key_of(classes, tile), 0);
         }
-        if (emulation_.options_.watch) {  // the first tile's block, which becomes the last
+        if (emulation_.options_.watch) {  // the first tile's block runs last
             if (const auto first = taken({0, 0}); first != samples.end())
                 std::rotate(first, first + 1, samples.end());
             else
@@ -314,32 +313,31 @@ private:
         for (std::size_t i = 0; i < samples.size(); ++i) {
             if (samples[i].stands_for == 0 && counted[i] != counted[representative.at(samples[i].key)]) {
                 const extent3 a = samples[i].block, b = samples[representative.at(samples[i].key)].block;
-                throw unsupported(
-                    fmt::format("{}: block ({}, {}) counts differently from block ({}, {}) of the same class, so "
-                                "classes cannot stand "
-                                "for its blocks: run every block (--full)",
-                                function_name(config_.kernel), a.x, a.y, b.x, b.y));
+                throw unsupported(fmt::format(
+                    "{}: the counters of block ({}, {}) differ from those of block ({}, {}) of the same class: "
+                    "run every block (--full)",
+                    function_name(config_.kernel), a.x, a.y, b.x, b.y));
             }
         }
         emulation_.report_.classes += classes.size();
     }
 
-    // Where a block is along each axis of the grid: at the first index, at the last, or between; and whether the first
-    // two are equal.
-    using place = std::array<std::uint8_t, 4>;
-    place place_of(std::uint64_t index) const {
+    // A block's position along each axis (first, last or between), and whether its first two indices are equal.
+    using grid_position = std::array<std::uint8_t, 4>;
+    grid_position position_of(std::uint64_t index) const {
         const extent3 at = block_at(index, config_.grid), grid = config_.grid;
         const auto along = [](unsigned i, unsigned count) { return std::uint8_t(i == 0 ? 0 : i + 1 == count ? 2 : 1); };
         return {along(at.x, grid.x), along(at.y, grid.y), along(at.z, grid.z), std::uint8_t(at.x == at.y)};
     }
 
-    // As run_classes(), of blocks of which nobody has said what they do.
+    // As run_classes(), for a launch without a tiling.
     void run_guessed_classes(std::uint64_t blocks) {
-        constexpr std::uint64_t kOneIn = 64, kLeast = 32;  // witnesses
-        const std::uint64_t witnesses = std::max(blocks / kOneIn, kLeast);
+        constexpr std::uint64_t kOneWitnessIn = 64, kFewestWitnesses = 32;
+        const std::uint64_t witnesses = std::max(blocks / kOneWitnessIn, kFewestWitnesses);
         if (blocks < 4 * witnesses) return run_all(blocks);
-        std::map<place, std::pair<std::uint64_t, std::uint64_t>> classes;  // the first block, and how many there are
-        for (std::uint64_t i = 0; i < blocks; ++i) ++classes.try_emplace(place_of(i), i, 0).first->second.second;
+        // By position: the first block, and the number of blocks.
+        std::map<grid_position, std::pair<std::uint64_t, std::uint64_t>> classes;
+        for (std::uint64_t i = 0; i < blocks; ++i) ++classes.try_emplace(position_of(i), i, 0).first->second.second;
         std::vector<std::uint64_t> chosen;
         for (const auto& [where, found] : classes) chosen.push_back(found.first);
         std::mt19937_64 random(emulation_.options_.seed);
@@ -357,16 +355,16 @@ private:
                 }
             });
         };
-        // The grid's first block by itself: if it does what others may wait for, they have to come in order.
+        // The grid's first block runs alone. If others may wait for what it does, the blocks have to run in order.
         run(0, 1);
         if (communicates_)
             chosen.resize(1);
         else
             run(1, chosen.size() - 1);
-        std::map<place, const counts*> of_class;
+        std::map<grid_position, const counts*> of_class;
         bool alike = !communicates_;
         for (std::size_t i = 0; i < chosen.size(); ++i)
-            alike &= *of_class.try_emplace(place_of(chosen[i]), &counted[i]).first->second == counted[i];
+            alike &= *of_class.try_emplace(position_of(chosen[i]), &counted[i]).first->second == counted[i];
         if (alike) {
             for (const auto& [where, found] : classes) add(*of_class.at(where), found.second);
             emulation_.report_.classes += classes.size();
@@ -435,13 +433,13 @@ private:
     kernel_entry entry_;
     const void* arguments_;
     bool watching_ = false;
-    bool communicates_ = false;       // blocks may see what others do
+    bool communicates_ = false;       // blocks may observe one another
     std::atomic<unsigned> begun_{0};  // workers
 };
 
 void launch(const launch_config& config, kernel_entry entry, const void* arguments) {
     if (active_emulation == nullptr)
-        throw invalid_argument("a kernel was launched on the emulator outside any emulation");
+        throw invalid_argument("a kernel was launched on the emulator, but no emulation is active on this thread");
     check(config, active_emulation->options_.shared_bytes);
     const stopwatch measured(active_emulation->report_.seconds);
     launch_run(*active_emulation, config, entry, arguments)();
@@ -451,7 +449,7 @@ step_scope::step_scope() { ++steps; }
 step_scope::~step_scope() { --steps; }
 
 emulation::emulation(const options& options) : options_(options) {
-    if (active_emulation != nullptr) throw invalid_argument("this thread has an emulation already");
+    if (active_emulation != nullptr) throw invalid_argument("this thread already has an emulation");
     active_emulation = this;
 }
 

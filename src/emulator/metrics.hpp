@@ -18,7 +18,7 @@ struct metric {
 const std::vector<metric>& metrics();
 // Of atomics.
 const std::vector<metric>& atomic_metrics();
-// What Nsight Compute has no exact counter for.
+// Counters without an exact equivalent in Nsight Compute.
 const std::vector<metric>& derived_metrics();
 
 // "race", "out_of_bounds", ...

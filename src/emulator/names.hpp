@@ -1,4 +1,4 @@
-// The names of functions and variables, as people write them.
+// Readable names of functions and variables.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace cornerturn::emulator {
 
-// As it is where it is no mangled name.
+// Returns the text itself if it is not a mangled name.
 std::string demangle(const char* mangled);
 
-// "void a::b::kernel<int, 8>(int const*)", taken apart.
+// The parts of "void a::b::kernel<int, 8>(int const*)".
 struct name_parts {
     std::string scope;      // "a::b::"
     std::string name;       // "kernel<int, 8>"
@@ -17,11 +17,11 @@ struct name_parts {
 };
 name_parts parts_of(const std::string& demangled);
 
-// "kernel<int, 8>" of that, with no word of nameless namespaces.
+// "kernel<int, 8>" for that name, without anonymous namespaces.
 std::string short_name(const std::string& demangled);
 
-// Whether somebody who writes `given` may mean the function of this mangled name: with or without its namespaces, its
-// template arguments and its arguments, and with spaces or none.
+// Whether `given` may mean the function with this mangled name. It may omit namespaces, template arguments, parameters
+// and spaces.
 bool may_mean(std::string_view given, const std::string& mangled);
 
 }  // namespace cornerturn::emulator

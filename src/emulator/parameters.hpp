@@ -1,4 +1,4 @@
-// How a function's parameters are passed, by the types that its debugging information names.
+// How a function's parameters are passed, from their types in the debug information.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -9,7 +9,7 @@
 
 namespace cornerturn::emulator {
 
-// Adds those of a function, in their order.
+// Appends a function's parameters, in their order.
 void add_parameters(Dwarf_Die& scope, std::vector<parameter>& all);
 
 }  // namespace cornerturn::emulator

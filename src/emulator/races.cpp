@@ -66,7 +66,7 @@ const global_shadow::cells* global_shadow::refine(unsigned width) {
     const unsigned times_log2 = coarse.granule_log2 - granule_log2;
     const auto copy = [&](const std::uint64_t* from, std::uint64_t* to) {
         for (std::size_t i = 0; i < coarse.count; ++i) {
-            if (from[i] == 0) continue;  // the system's memory is touched no more than has to be
+            if (from[i] == 0) continue;  // avoids the allocation of pages
             const std::size_t end = std::min((i + 1) << times_log2, fine.count);
             for (std::size_t k = i << times_log2; k < end; ++k) to[k] = from[i];
         }
@@ -122,7 +122,7 @@ global_shadow* race_search::cover(const char* name, std::uintptr_t begin, std::s
         found->second->last_launch_ = launches_;
         return found->second.get();
     }
-    // Memory that lay there once is gone.
+    // Removes shadows of memory that was at these addresses before.
     for (auto old = shadows_.begin(); old != shadows_.end() && old->first < begin + bytes;) {
         if (old->first + old->second->bytes() <= begin) {
             ++old;
@@ -138,7 +138,7 @@ global_shadow* race_search::cover(const char* name, std::uintptr_t begin, std::s
         }
     };
     std::unique_ptr<global_shadow> made = make();
-    // In the place of memory which this launch has not come to.
+    // Without memory for it: frees shadows that this launch does not use.
     for (auto old = shadows_.begin(); !made && old != shadows_.end();) {
         if (old->second->last_launch_ == launches_) {
             ++old;
@@ -148,11 +148,12 @@ global_shadow* race_search::cover(const char* name, std::uintptr_t begin, std::s
         made = make();
     }
     if (!made) {
-        if (!has_told_)
-            std::fprintf(stderr,
-                         "cornerturn: no search for races in '%s' and the like: %zu bytes are too many for it\n", name,
-                         bytes);
-        has_told_ = true;
+        if (!has_warned_)
+            std::fprintf(
+                stderr,
+                "cornerturn: no search for races in '%s' or other large memory: no room for the shadow of %zu bytes\n",
+                name, bytes);
+        has_warned_ = true;
         return nullptr;
     }
     made->last_launch_ = launches_;
@@ -186,7 +187,7 @@ void block_races::end() {
 void block_races::begin_block(std::uint64_t index) {
     if (search_ == nullptr) return;
     constexpr std::uint64_t kMostOfABlock = 1 << 16;
-    // Serials begin anew: what looks like this block's then, but is another's, is passed over.
+    // Serials restart. Touches of other blocks that then look like this block's are ignored.
     if (serial_ + kMostOfABlock >= global_touch::kMaxSerial) {
         highest_ = std::max(highest_, serial_);
         serial_ = search_->base() - 1;
@@ -200,7 +201,7 @@ void block_races::begin_block(std::uint64_t index) {
 
 void block_races::next_interval() {
     if (search_ == nullptr) return;
-    if (serial_ == global_touch::kMaxSerial) return end();  // a block of so many barriers is searched no further
+    if (serial_ == global_touch::kMaxSerial) return end();  // too many barriers: the search ends
     ++serial_;
     interval_bits_ = serial_ << global_touch::kSerial | std::uint64_t{worker_} << global_touch::kWorker;
     race_search::interval& now = search_->interval_of(worker_, serial_);
@@ -224,7 +225,7 @@ bool block_races::find_fence(global_touch earlier) const {
         const std::uint64_t whose = one.block.load(std::memory_order_relaxed);
         if (serial == earlier.serial()) {
             block = whose;
-            if (one.serial.load(std::memory_order_relaxed) != serial) return true;  // long ago: nobody knows
+            if (one.serial.load(std::memory_order_relaxed) != serial) return true;  // too long ago to know
         } else if (one.serial.load(std::memory_order_relaxed) != serial || whose != block) {
             return false;
         }

@@ -107,7 +107,7 @@ bool is_named(const std::string& kernel, const std::string& symbol, const std::s
 std::string never_ran(const std::string& name, const std::vector<std::string>& kernels) {
     std::string all;
     for (const std::string& kernel : kernels) all += (all.empty() ? "" : ", ") + kernel;
-    return name + " never ran; " + (all.empty() ? "no kernel did" : "there were " + all);
+    return name + " never ran; " + (all.empty() ? "no kernel ran" : "the kernels that ran are " + all);
 }
 
 }  // namespace cornerturn::emulator

@@ -1,4 +1,4 @@
-// What is asked about kernels: the names of kernels and of counters that budgets and tests' sessions have in common.
+// The names of kernels and counters that budgets and the sessions of tests use.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace cornerturn::emulator {
 
-// "load.sectors_per_request", and what it is of a kernel.
+// A name such as "load.sectors_per_request", and the function that computes its value for a kernel.
 struct reading {
     const char* name;
     double (*of)(const kernel_counters&);
@@ -18,11 +18,11 @@ const std::vector<reading>& readings();
 
 access_counters counted(const counters& counts);
 
-// Whether a name that somebody gave is that of the kernel "transpose<0>", whose mangled name is `symbol`: "*", the name
-// as it is told, or its own with or without namespaces, template arguments and arguments.
+// Whether `name` selects the kernel "transpose<0>", whose mangled name is `symbol`. It may be "*", the reported name,
+// or the full name with or without namespaces, template arguments and parameters.
 bool is_named(const std::string& kernel, const std::string& symbol, const std::string& name);
 
-// "absent never ran; there were transpose<0>, transpose<1>".
+// "absent never ran; the kernels that ran are transpose<0>, transpose<1>".
 std::string never_ran(const std::string& name, const std::vector<std::string>& kernels);
 
 }  // namespace cornerturn::emulator

@@ -1,4 +1,5 @@
-// Shadow of shared memory: who wrote and who read each cell last, to find races and reads of nothing.
+// The shadow of shared memory: the last write and the last read of each cell, to find races and reads of unwritten
+// memory.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +10,8 @@
 
 namespace cornerturn::emulator {
 
-// Who touched a cell, when, and from which access site; packed into 64 bits because every shared access reads and
-// writes two of them.
+// The last access to a cell: its thread, time and site. It has 64 bits, because every shared access reads and writes
+// two of them.
 //   serial: the barrier interval, counted over all blocks of the worker; 0: never
 //   warp_syncs: the warp's count of __syncwarp and shuffles within the block
 struct touch {
@@ -19,7 +20,7 @@ struct touch {
     static constexpr int kSerialBits = 25, kWarpSyncBits = 13, kSiteBits = 14, kThreadBits = 10;
     static constexpr std::uint64_t kMaxSerial = (1ull << kSerialBits) - 1;
     static constexpr unsigned kMaxSites = 1u << kSiteBits, kMaxWarpSyncs = (1u << kWarpSyncBits) - 1;
-    // Where each begins: thread above two flags, then site, warp_syncs, serial.
+    // Where each field begins. From the lowest bit on: two flags, thread, site, warp_syncs, serial.
     static constexpr int kSite = 2 + kThreadBits, kWarpSync = kSite + kSiteBits, kSerial = kWarpSync + kWarpSyncBits;
     static constexpr std::uint64_t kIntervalBits = ~std::uint64_t{0} << kSerial;
 
@@ -33,7 +34,7 @@ struct touch {
     unsigned thread() const { return bits >> 2 & 0x3ff; }
     unsigned warp() const { return bits >> 7 & 0x1f; }
 
-    // For the readers of a cell: others than this one have read it, in this warp or in another.
+    // Flags of a cell's last reader: other threads have read the cell, too, in this warp or in another warp.
     static constexpr std::uint64_t kOtherLanes = 1, kOtherWarps = 2;
     bool other_lanes() const { return (bits & kOtherLanes) != 0; }
     bool other_warps() const { return (bits & kOtherWarps) != 0; }
@@ -49,13 +50,13 @@ struct touch {
 struct shadow_cell {
     touch write, read;
 
-    // Notes the read and returns true if a write by another thread is not ordered before it.
+    // Records the read. Returns true if a write by another thread is not ordered before it.
     bool note_read(touch now) {
         if (read.same_interval(now)) now.bits |= other_readers(now);
         read = now;
         return write.thread() != now.thread() && write.unordered_with(now);
     }
-    // What is to be remembered of who else has read it in this interval.
+    // The flags of the other readers in this interval, for `now` to keep.
     std::uint64_t other_readers(touch now) const {
         if (!read.same_warp(now)) return touch::kOtherWarps;
         const bool same_thread = read.thread() == now.thread();
@@ -65,11 +66,11 @@ struct shadow_cell {
     }
 
     struct rival {
-        touch who;  // its serial is 0 where there is no race
+        touch who;  // serial 0: no race
         bool wrote;
     };
 
-    // Notes the write and returns the access that it races with.
+    // Records the write and returns the access that it races with.
     rival note_write(touch now) {
         rival found{{}, false};
         if (write.thread() != now.thread() && write.unordered_with(now)) {
@@ -92,7 +93,7 @@ public:
         bytes_ = begin - begin_ + bytes;
         cells_.assign((bytes_ >> granule_log2_) + 1, shadow_cell{});
     }
-    // Covers these as well, and keeps what it knows.
+    // Covers this range as well, and keeps the existing cells.
     void include(std::uintptr_t begin, std::size_t bytes) {
         if (bytes_ == 0) return cover(begin, bytes);
         const unsigned granule_log2 = granule_log2_;
@@ -108,18 +109,18 @@ public:
 
     bool covers(std::uintptr_t address) const { return address - begin_ < bytes_; }
 
-    // How many cells an access of `width` bytes has, from here on.
+    // The number of cells of an access of `width` bytes. Refines the cells if they are wider.
     unsigned cells_of(unsigned width) {
         if (width < 1u << granule_log2_) refine(static_cast<unsigned>(std::countr_zero(width)));
         return width >> granule_log2_;
     }
-    // An access of `width` bytes has one.
+    // Whether an access of `width` bytes has one cell.
     bool has_cells_of(unsigned width) const { return width == 1u << granule_log2_; }
 
-    // The cell at an address, for as long as no narrower access comes.
+    // The cell at an address. Valid until a narrower access comes.
     struct window {
-        std::uintptr_t origin;  // of the cells, if memory began at address 0
-        unsigned scale_log2;    // bytes of cells for a byte of memory
+        std::uintptr_t origin;  // the address of the cell of address 0
+        unsigned scale_log2;    // log2 of the bytes of cells for each byte of memory
         shadow_cell& operator[](std::uintptr_t address) const {
             return *reinterpret_cast<shadow_cell*>(origin + (address << scale_log2));
         }
@@ -145,7 +146,7 @@ private:
 
     std::uintptr_t begin_ = 0;  // a multiple of the widest access
     std::size_t bytes_ = 0;
-    unsigned granule_log2_ = kWidestLog2;  // of the bytes that a cell covers
+    unsigned granule_log2_ = kWidestLog2;  // log2 of the bytes that a cell covers
     std::vector<shadow_cell> cells_;
 };
 

@@ -1,5 +1,5 @@
-// Whether a thread waits for another block: it sees the same at the same place again and again, and accesses nothing
-// else meanwhile.
+// Finds a thread that waits for another block: it reads the same value at the same place again and again, and accesses
+// nothing else in between.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,10 @@ class spin_watch {
 public:
     void forget() { by_ = nullptr; }
 
-    // An atomic or a volatile load at `now` in the trace has found that value. How often in a row that was so.
+    // An atomic or a volatile load at `now` in the trace has read this value. Returns how many times in a row that was
+    // so.
     unsigned see(const trace_entry* now, std::uintptr_t address, std::uint64_t value) {
-        constexpr int kFew = 16;  // blocks of code in the loop
+        constexpr int kFew = 16;  // code blocks in such a loop
         const trace_entry* at = by_;
         for (int i = 0; i < kFew && at != nullptr && at != now; ++i)
             at = at->next == now || (at->next != nullptr && !at->next->is_access) ? at->next : nullptr;

@@ -23,7 +23,7 @@ void kernel_stacks::unmap() {
 
 bool kernel_stacks::resize(std::size_t kernel_bytes) {
     const std::size_t bytes = (kernel_bytes + kLineBytes - 1) / kLineBytes * kLineBytes + kStackReserve +
-                              kLinesFilled * kLineBytes;  // the processor wants stacks aligned
+                              kLinesFilled * kLineBytes;  // stacks must be aligned
     if (bytes == bytes_) return false;
     const std::size_t all = bytes * kMaxThreads + kHeadroom + kGuard;
     void* memory = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -23,22 +23,22 @@
 namespace cornerturn::emulator {
 namespace {
 
-// A symbol's name without what tells a program's files apart: "ct.<tag>.<name>" (src/emulate/objects.cpp).
+// A symbol's name without the prefix that separates a program's files: "ct.<tag>.<name>" (src/emulate/objects.cpp).
 std::string own_name(const char* symbol) {
     const std::string_view name = symbol;
     if (!name.starts_with("ct.")) return symbol;
     return std::string(name.substr(name.find('.', 3) + 1));
 }
 
-// What the mangled names of a function's variables begin with: _ZZN...E of _ZN..., before <length><name>. extern "C"
-// has no mangled name of its own.
+// The prefix of the mangled names of a function's variables: _ZZN...E for _ZN..., before <length><name>. A function of
+// extern "C" has no mangled name.
 std::string prefix_of_variables(const std::string& function) {
     return function.starts_with("_Z") ? "_ZZ" + function.substr(2) + "E"
                                       : fmt::format("_ZZ{}{}E", function.size(), function);
 }
 
-// libdw's view of this process. It is not thread-safe: every use holds the mutex. Never destroyed, like all that a
-// launch needs: programs launch kernels in the destructors of their global variables.
+// libdw's view of this process. It is not thread-safe: every use holds the mutex. It is never destroyed, because
+// programs launch kernels in the destructors of their global variables.
 class program {
 public:
     static program& self() {
@@ -119,7 +119,7 @@ public:
         std::lock_guard lock(mutex_);
         Dwarf_Addr bias = 0;
         Dwarf_Die* const unit = module_ != nullptr ? dwfl_module_addrdie(module_, return_address - 1, &bias) : nullptr;
-        if (unit == nullptr) return true;  // nobody knows
+        if (unit == nullptr) return true;  // unknown
         const std::size_t bounds = type.find('[');
         const std::string row = bounds == std::string::npos ? "" : type.substr(bounds, type.rfind(']') + 1 - bounds);
         return has_shared_rows(*unit, row);
@@ -157,7 +157,7 @@ public:
             if (made_by == nullptr || std::strstr(made_by, "-fsanitize=thread") == nullptr) continue;
             Dwarf_Addr base = 0, begin = 0, end = 0;
             for (std::ptrdiff_t at = 0; (at = dwarf_ranges(unit, at, &base, &begin, &end)) > 0;) {
-                constexpr Dwarf_Addr kRemoved = 1;  // at most: by the linker, since another file has the same function
+                constexpr Dwarf_Addr kRemoved = 1;  // at most, if the linker removed it as a duplicate
                 if (begin > kRemoved) all.push_back({begin + bias, end - begin});
             }
         }
@@ -166,14 +166,14 @@ public:
     }
 
 private:
-    // Whether the call that returns there is in the function that declares the variable, or inlined from it.
+    // Whether the call is in the function that declares the variable, or inlined from it.
     bool is_within(const std::string& variable, std::uintptr_t return_address) {
         const auto declares = [&](const char* function) {
             return function != nullptr && variable.starts_with(prefix_of_variables(own_name(function)));
         };
         const Dwarf_Addr address = code_address(return_address);
         if (declares(module_ != nullptr ? dwfl_module_addrname(module_, address) : nullptr)) return true;
-        // Functions of one file alone have no mangled name in the debug information.
+        // Functions with internal linkage have no mangled name in the debug information.
         const std::string function = short_name(demangle(variable.c_str()));
         Dwarf_Die* unit = nullptr;
         for (Dwarf_Die& scope : scopes_at(address, unit)) {
@@ -186,12 +186,12 @@ private:
         return false;
     }
 
-    // Of the call that returns there.
+    // The address of the call that returns to `return_address`.
     static Dwarf_Addr code_address(std::uintptr_t return_address) {
         return (return_address & ((std::uintptr_t{1} << kAddressBits) - 1)) - 1;
     }
 
-    // "[33]", of an array of so many; "[32][33]". Of a type that is none, nothing.
+    // The bounds of an array type: "[33]", "[32][33]". Empty for other types.
     static std::string bounds_of(Dwarf_Die& type) {
         std::string bounds;
         Dwarf_Die dimension;
@@ -205,7 +205,7 @@ private:
         return bounds;
     }
 
-    // Whether `scope` or what is in it has a thread-local array whose rows have these bounds.
+    // Whether `scope`, or a scope inside it, has a thread-local array whose rows have these bounds.
     static bool has_shared_rows(Dwarf_Die& scope, const std::string& row) {
         Dwarf_Die inner;
         if (dwarf_child(&scope, &inner) != 0) return false;
@@ -223,7 +223,7 @@ private:
         return false;
     }
 
-    // How its address is found.
+    // The DWARF operations that compute its address.
     static std::span<const Dwarf_Op> place_of(Dwarf_Die& variable) {
         Dwarf_Attribute attribute;
         Dwarf_Op* steps = nullptr;
@@ -240,7 +240,7 @@ private:
         });
     }
 
-    // Whether a variable begins there that is no function's.
+    // Whether a variable at namespace scope begins at the address.
     static bool has_variable_at(Dwarf_Die& scope, Dwarf_Addr address) {
         Dwarf_Die inner;
         if (dwarf_child(&scope, &inner) != 0) return false;
@@ -256,8 +256,8 @@ private:
 
     static std::string file_name(const char* path) { return std::filesystem::path(path).filename().string(); }
 
-    // What the code at `address` stands in, from the inside: blocks, functions inlined there, the function. And their
-    // compilation unit.
+    // The scopes of the code at `address`, from the inside out (blocks, functions inlined there, the function), and
+    // their compilation unit.
     std::vector<Dwarf_Die> scopes_at(Dwarf_Addr address, Dwarf_Die*& unit) {
         Dwarf_Addr bias = 0;
         unit = module_ != nullptr ? dwfl_module_addrdie(module_, address, &bias) : nullptr;
@@ -265,15 +265,14 @@ private:
         Dwarf_Die *innermost = nullptr, *scopes = nullptr;
         if (unit == nullptr || dwarf_getscopes(unit, address - bias, &innermost) <= 0) return {};
         const die_list owner_of_innermost(innermost, std::free);
-        // What that returned goes on with where an inlined function stands in the source; this, with where it was
-        // inlined.
+        // After an inlined function, dwarf_getscopes() goes on with its definition's scopes; this, with its caller's.
         const int count = dwarf_getscopes_die(innermost, &scopes);
         const die_list owner(scopes, std::free);
         return {scopes, scopes + std::max(count, 0)};
     }
 
-    // The innermost line, of `found` and of those that functions inlined there were called at, that lies in the file of
-    // the function that the code at `address` is a part of: a kernel's own lines, not its helpers'.
+    // The innermost line in the file of the function that contains `address`. Candidates are `found` and the lines that
+    // call the functions inlined there. So messages name a kernel's own line, not its helper's.
     source_line in_own_file(Dwarf_Addr address, source_line found) {
         Dwarf_Die* unit = nullptr;
         Dwarf_Files* files = nullptr;
@@ -306,7 +305,7 @@ private:
         read_thread_locals();
     }
 
-    // From the ELF file itself: a thread-local symbol's value is an offset, which libdwfl would relocate.
+    // Reads the ELF file itself: the value of a thread-local symbol is an offset, which libdwfl would relocate.
     void read_thread_locals() {
         GElf_Addr bias = 0;
         Elf* const elf = dwfl_module_getelf(module_, &bias);
@@ -332,7 +331,7 @@ private:
         }
     }
 
-    std::vector<std::string> kernels_;  // of programs that `cornerturn cc` made, in full
+    std::vector<std::string> kernels_;  // full names, in programs that `cornerturn cc` made
     std::mutex mutex_;
     Dwfl_Callbacks callbacks_{};
     Dwfl* dwfl_ = nullptr;  // lives as long as the process
@@ -354,7 +353,7 @@ std::string function_name(const void* function) {
 }
 
 std::vector<shared_variable> shared_variables_of(const void* kernel) {
-    // Kept: a matrix of many slabs is as many launches of one kernel.
+    // Cached: a matrix of many slabs takes as many launches of one kernel.
     static std::mutex mutex;
     static auto* const known = new std::unordered_map<const void*, std::vector<shared_variable>>;
     std::lock_guard lock(mutex);

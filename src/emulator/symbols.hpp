@@ -12,14 +12,14 @@ namespace cornerturn::emulator {
 struct source_line {
     std::string file;  // as compiled, without directories
     int line = 0;      // 0: unknown (the program has no debug information)
-    std::string path;  // of the file; relative to the source folder for the project's own
+    std::string path;  // of the file; relative to the source folder for this project's files
 };
 
 // A function's `static thread_local` variable: its offset in the program's thread-local segment.
 struct shared_variable {
     std::string name;
     std::size_t offset, bytes;
-    bool is_guard = false;  // g++'s own, which says whether the variable has been made
+    bool is_guard = false;  // g++'s flag that says whether the variable is initialised
 };
 
 // A variable at namespace scope.
@@ -30,7 +30,7 @@ struct global_variable {
     bool writable;
 };
 
-inline constexpr int kAddressBits = 56;  // of an address in a program; above them the emulator keeps its own
+inline constexpr int kAddressBits = 56;  // of an address in a program; the emulator uses the bits above
 
 // The line of the call that returns to `return_address`.
 source_line line_of(std::uintptr_t return_address);
@@ -38,18 +38,18 @@ source_line line_of(std::uintptr_t return_address);
 // "file.cu:12", or "unknown line".
 std::string to_string(const source_line& line);
 
-// "transpose_padded<unsigned int, 32, 8>" for the address of that function, without its namespaces and arguments;
-// "kernel" where the program is stripped.
+// "transpose_padded<unsigned int, 32, 8>" for the address of that function, without its namespaces and parameters;
+// "kernel" if the program is stripped.
 std::string function_name(const void* function);
 
 // The name of the variable that begins at this address.
 std::string data_name(const void* address);
 
-// How a function's parameters are passed, by x86-64's rules, in their order.
+// How a parameter of a function is passed, by x86-64's rules.
 struct parameter {
     std::size_t bytes = 0;
     std::size_t alignment = 8;  // on the stack
-    // Of each of its one or two eightbytes: in an integer register or in a vector's. None: on the stack.
+    // Where each of its one or two eightbytes is: in an integer or a vector register. Empty: on the stack.
     enum where : std::uint8_t { integer, vector };
     std::vector<where> eightbytes;
     bool nothing = false;       // an empty struct
@@ -57,25 +57,25 @@ struct parameter {
 };
 std::vector<parameter> parameters_of(const void* function);
 
-// As the compiler made it of the function's name and parameters.
+// Empty if it is unknown.
 std::string mangled_name(const void* function);
 
-// The shared arrays that the kernel declares; empty where it declares none.
+// The shared arrays that the kernel declares.
 std::vector<shared_variable> shared_variables_of(const void* kernel);
 
-// The one that `address` falls into, of the file that makes the call that returns to `return_address`: a `__device__`
-// variable. Nothing where none is there.
+// The `__device__` variable that contains `address`, in the file that makes the call that returns to `return_address`.
+// Empty if there is none.
 std::optional<global_variable> global_variable_at(std::uintptr_t address, std::uintptr_t return_address);
 
-// The shared array at that offset in the program's thread-local segment, if the call that returns to `return_address`
-// is in the function that declares it; with `any_function`, if that is no kernel.
+// The shared array at that offset in the program's thread-local segment. Empty unless the call that returns to
+// `return_address` is in the function that declares it; with `any_function`, unless that function is no kernel.
 std::optional<shared_variable> shared_variable_at(std::size_t offset, std::uintptr_t return_address, bool any_function);
 
-// Whether an index of an array of this type, "'float [33]'", may be that of a row of a `static thread_local` array,
-// "float [32][33]": whether the file that makes the call that returns to `return_address` has one.
+// Whether an array of this type, "'float [33]'", may be a row of a shared array, "float [32][33]": whether the file
+// that makes the call that returns to `return_address` has such a `static thread_local` array.
 bool may_index_shared_rows(const char* type, std::uintptr_t return_address);
 
-// True where the program still has its symbol table, so that shared_variables_of can answer.
+// True if the program has a symbol table, which shared_variables_of() needs.
 bool have_symbols();
 
 struct byte_range {
@@ -83,13 +83,13 @@ struct byte_range {
     std::size_t bytes;
 };
 
-// The code of kernel files, in ascending order: what was compiled with their flags, as the debug information says.
+// The code of kernel files, in ascending order. The debug information says which files were compiled with their flags.
 std::vector<byte_range> kernel_code_ranges();
 
-// The part of the program's own memory around an address that nobody can write; of no bytes where it is none.
+// The read-only part of the program's own memory that contains the address; 0 bytes if there is none.
 byte_range read_only_at(std::uintptr_t address);
 
-// The calling thread's copy of the program's thread-local segment: where its `__shared__` arrays live.
+// The calling thread's copy of the program's thread-local segment, which contains its `__shared__` arrays.
 byte_range thread_local_segment();
 
 }  // namespace cornerturn::emulator

@@ -1,5 +1,4 @@
-// The trace that a warp's lanes follow: where an access, or a block of code, belongs in the order in which the hardware
-// executes them.
+// The trace that a warp's lanes follow: the order in which the hardware executes accesses and code blocks.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -10,9 +9,8 @@
 namespace cornerturn::emulator {
 namespace {
 
-// The entry behind which the next one at this place is, or has to be: other lanes execute what is skipped, while this
-// one waits for them. What is skipped once comes before that place for good, so the next lane need not look at it
-// again.
+// Returns the entry after which the next one at this place is, or has to be inserted. Other lanes execute the skipped
+// entries while this one waits for them. They stay before that place, so the next lane need not search them again.
 template <class Fits>
 trace_entry* find_entry(trace_entry* from, const trace_entry* end, std::uint64_t place, Fits fits) {
     constexpr int kFew = 8;
@@ -33,7 +31,7 @@ trace_entry* find_entry(trace_entry* from, const trace_entry* end, std::uint64_t
 
 }  // namespace
 
-// The instruction that the lane executes at this site: the next of the trace, or a new one.
+// The instruction that the lane executes at this site: the next one in the trace, or a new one.
 warp_instruction& worker::find_instruction(site& where, const region& memory) {
     const std::uint64_t place = place_in_code(where.return_address, running.depth);
     const auto fits = [&](const trace_entry& entry) {
@@ -63,7 +61,8 @@ warp_instruction& worker::add_instruction(site& where, trace_entry* behind) {
     return added;
 }
 
-// The one that other lanes have executed at this site when they came to it as often as this lane, or a new one.
+// The instruction that other lanes have executed at this site in the same pass, or a new one. The pass is the number of
+// times that a lane has executed the site before.
 warp_instruction& worker::find_instruction_by_pass(site& where) {
     const auto count_pass = [&](site& passed) {
         if (passed.lane_serial != lane_serial_) passed.passes = 0;
@@ -71,7 +70,7 @@ warp_instruction& worker::find_instruction_by_pass(site& where) {
         return passed.passes++;
     };
     const auto as_instruction = [](trace_entry* entry) { return static_cast<warp_instruction*>(entry); };
-    if (!has_strayed_) {
+    if (!has_left_trace_) {
         if (running.cursor->next->return_address == where.return_address) {
             running.cursor = running.cursor->next;
             return *as_instruction(running.cursor);
@@ -79,12 +78,12 @@ warp_instruction& worker::find_instruction_by_pass(site& where) {
         ++lane_serial_;
         for (trace_entry* passed = &trace_->begin; passed != running.cursor; passed = passed->next)
             count_pass(*as_instruction(passed->next)->where);
-        has_strayed_ = true;
+        has_left_trace_ = true;
         position_ = complete_to_ = running.cursor;
         running.cursor = &nowhere;
     }
     const std::size_t pass = count_pass(where);
-    // The entry before the one of that pass, from here on up to `end`; null where there is none.
+    // The entry before the instruction of that pass, from `from` up to `end`. Null if there is none.
     const auto before_pass = [&](trace_entry* from, const trace_entry* end, std::size_t wanted) -> trace_entry* {
         for (; from != end && from->next != &trace_->end; from = from->next) {
             const warp_instruction* const i = as_instruction(from->next);
@@ -98,7 +97,7 @@ warp_instruction& worker::find_instruction_by_pass(site& where) {
         if (before != nullptr) disordered_ |= running.bit;
     }
     if (before == nullptr) {
-        // Behind what this lane has just executed, and behind the site's earlier passes.
+        // After this lane's last instruction, and after the site's earlier passes.
         trace_entry* const earlier = pass > 0 ? before_pass(position_, nullptr, pass - 1) : nullptr;
         before = earlier != nullptr ? earlier->next : position_;
         add_instruction(where, before).pass = pass;
@@ -108,13 +107,13 @@ warp_instruction& worker::find_instruction_by_pass(site& where) {
     return *as_instruction(position_);
 }
 
-// The block of code that the lane begins. One that is far ahead waits until the lane accesses something: most lanes
-// that leave a part of the code out have nothing to do behind it.
+// The lane begins a code block. A block that is not near in the trace is not entered until the lane accesses memory:
+// most lanes that skip a part of the code access nothing after it.
 void worker::find_code_block(std::uintptr_t return_address) {
     trace_entry* const from = running.cursor;
     if (from->ahead != 0) return go_ahead(return_address, from->ahead);
     const std::uint64_t own = place_in_code(return_address, running.depth);
-    // As the lane before did.
+    // The same step as that of the lane before.
     if (from == resume_at_ && trace_->made() == made_by_then_ && first_ahead_->place() == own) {
         running.cursor = first_ahead_;
         return;
@@ -142,18 +141,18 @@ void worker::find_code_block(std::uintptr_t return_address) {
     first_ahead_ = running.cursor;
 }
 
-// The lane begins a block behind so many of `ahead_`. A loop that accesses nothing for long goes round in the same
-// blocks. A few iterations are kept apart: what a later one accesses is then the same instruction for the lane that
-// comes first as for those that find its trace.
+// The lane begins a code block after the first `known` of `ahead_`. A loop that makes no access for long reuses its
+// blocks. Its first iterations stay separate: an access in a later one is then the same instruction for the first lane
+// as for the lanes that follow its trace.
 void worker::go_ahead(std::uintptr_t return_address, std::size_t known) {
-    constexpr std::size_t kApart = 256, kMostBlocks = 1 << 14, kMost = std::numeric_limits<std::uint16_t>::max();
+    constexpr std::size_t kMostSeparate = 256, kMostBlocks = 1 << 14, kMost = std::numeric_limits<std::uint16_t>::max();
     const std::uint64_t own = place_in_code(return_address, running.depth);
-    const bool is_apart = known < kApart && trace_->blocks.size() < kMostBlocks;
-    if (is_apart && known < ahead_.size() && ahead_[known].place() == own) {
+    const bool is_separate = known < kMostSeparate && trace_->blocks.size() < kMostBlocks;
+    if (is_separate && known < ahead_.size() && ahead_[known].place() == own) {
         running.cursor = &ahead_[known];
         return;
     }
-    std::size_t before = is_apart ? 0 : known;
+    std::size_t before = is_separate ? 0 : known;
     while (before > 0 && ahead_[before - 1].place() != own) --before;
     if (before == 0 && known < kMost) {
         ahead_.resize(known);
@@ -168,7 +167,7 @@ void worker::go_ahead(std::uintptr_t return_address, std::size_t known) {
     running.cursor = &ahead_[before > 0 ? before - 1 : known - 1];
 }
 
-// Makes the blocks that the lane has begun since its last access a part of the trace.
+// Inserts the code blocks that the lane has begun since its last access into the trace.
 void worker::enter_blocks_ahead() {
     if (running.cursor->ahead == 0) return;
     trace_entry* at = resume_at_;
@@ -189,7 +188,7 @@ void worker::enter_blocks_ahead() {
     running.cursor = at;
 }
 
-// Raises where one more instruction would be one too many to hold until all lanes of the warp have stopped.
+// Raises a hazard if there is no room for one more instruction. All are held until the warp's lanes have stopped.
 void worker::require_room(const site& where) {
     constexpr std::size_t kMost = 1 << 20, kSome = 1 << 16;
     constexpr std::int64_t kMemoryLeft = 1 << 29;
@@ -201,7 +200,7 @@ void worker::require_room(const site& where) {
     raise_from_fiber({hazard_kind::endless_loop, current_, 0, held, where.op, where.return_address});
 }
 
-// Makes the trace that begins at this barrier the one to follow.
+// Follows the trace that begins at this barrier from now on.
 void worker::follow_trace(std::uintptr_t after) {
     trace* next = trace_->followed_by;
     if (next->after != after) {

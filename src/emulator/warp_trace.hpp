@@ -1,5 +1,5 @@
-// What a warp executes: the sites in the code and the memory that its accesses belong to, and the trace of its blocks
-// of code and instructions, in which the lanes' accesses meet.
+// The trace of a warp: its code blocks and instructions, in which the lanes' accesses are combined. And the sites in
+// the code and the memory regions of these accesses.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace cornerturn::emulator {
 
-// What a memory access may touch.
+// Memory that a kernel may access.
 struct region {
     enum kind : std::uint8_t { global, shared, constant } space;
     bool writable;
@@ -28,13 +28,13 @@ struct region {
     std::size_t bytes;
     std::string name;
     shadow_memory* shadow;      // of shared memory
-    written_elements* written;  // of global memory that held nothing before the run
-    // Of global memory: whether races are searched in it, and its shadow, once it was accessed.
+    written_elements* written;  // of global memory without a value before the run
+    // For global memory: whether it is searched for races, and its shadow after the first access.
     mutable bool may_race = false;
     mutable global_shadow* races = nullptr;
 };
 
-// One call may make accesses of several widths, a site each: told apart by bits that no address has.
+// One call may make accesses of several widths. Each width is a site, marked by bits that no address has.
 constexpr std::uintptr_t site_of(std::uintptr_t return_address, unsigned width) {
     return return_address | std::uintptr_t{width} << kAddressBits;
 }
@@ -43,48 +43,48 @@ constexpr std::uintptr_t site_of(std::uintptr_t return_address, unsigned width) 
 struct site {
     std::uintptr_t return_address;
     unsigned index;
-    std::uint64_t touch_bits;  // the index, where a touch has it
+    std::uint64_t touch_bits;  // the index, as bits of a touch
     unsigned width;
     direction op;
     atomic_kind atomic{};
     bool is_volatile = false;
-    std::uint64_t race_bits = 0;    // its number in the launch, where a touch of global memory has it
-    const region* where = nullptr;  // that the last access fell into, to spare the search
+    std::uint64_t race_bits = 0;    // its number in the launch, as bits of a touch of global memory
+    const region* where = nullptr;  // of the last access, to avoid a search
     std::uint64_t lane_serial = 0;  // the lane run that `passes` belongs to
     std::size_t passes = 0;
     counters counts;
 };
 
 inline constexpr std::size_t kCacheLine = 64;
-inline constexpr std::uint64_t kDeepest = 0xff;  // deeper calls count as so deep
+inline constexpr std::uint64_t kDeepest = 0xff;  // deeper calls count as this
 
-// The order of places in the code, and at one place of its accesses of several widths. What lies deeper in calls comes
-// first, wherever that function lies: lanes that have called it return before those that wait for them go on.
+// The order of places in the code, and of accesses of several widths at one place. Deeper calls come first, wherever
+// the function is in memory: lanes that have called it return before the lanes that wait for them go on.
 constexpr std::uint64_t place_in_code(std::uintptr_t return_address, std::uint64_t depth) {
-    static_assert(kAddressBits == 56);  // and addresses of a program have 47
+    static_assert(kAddressBits == 56);  // addresses of a program have 47
     return std::rotl(return_address, 64 - kAddressBits) | (kDeepest - std::min(depth, kDeepest)) << kAddressBits;
 }
 
-// A place in a trace: a basic block that begins, or a warp instruction. It fills one cache line. Traces may be larger
-// than the nearer caches, so a lane that comes by has the processor fetch the entry that comes some entries later.
+// An entry of a trace: the beginning of a basic block, or a warp instruction. It fills one cache line. Traces may be
+// larger than the nearer caches, so a lane prefetches the entry that comes some entries later.
 struct alignas(kCacheLine) trace_entry {
     std::uintptr_t return_address = 0;
     std::uintptr_t region_begin = 0;
     std::uintptr_t region_span = 0;  // largest valid offset, plus one; 0: no access fits
     trace_entry* next = nullptr;
     const trace_entry* later = nullptr;  // null at the end of a trace
-    // A lane that went on from here with the block of code at `sought` had to go as far as `found`, behind which it is.
+    // A lane that searched for place `sought` from here on had to go as far as `found`, the entry before it.
     trace_entry* found = nullptr;
     std::uint64_t sought = 0;
-    std::uint32_t active = 0;  // lanes, of a warp instruction
+    std::uint32_t active = 0;  // lanes of a warp instruction
     std::uint8_t depth = 0;    // of calls, up to kDeepest
     bool is_access = false;
-    std::uint16_t ahead = 0;  // of a block that is not in the trace yet: its number, from 1
+    std::uint16_t ahead = 0;  // the number, from 1, of a block that is not in the trace yet
 
     std::uint64_t place() const { return place_in_code(return_address, depth); }
-    // `lane`: the one of the warp whose address is fetched as well.
+    // Also prefetches the address of this lane.
     void fetch_later(std::uint64_t lane) const {
-        if (later == nullptr) [[likely]]  // there are more short traces than long ones
+        if (later == nullptr) [[likely]]  // most traces are short
             return;
         const auto* const at = reinterpret_cast<const char*>(later);
         __builtin_prefetch(at, 1);
@@ -93,23 +93,23 @@ struct alignas(kCacheLine) trace_entry {
 };
 static_assert(sizeof(trace_entry) == kCacheLine);
 
-// One warp instruction in the making.
+// A warp instruction that collects the accesses of its lanes.
 struct warp_instruction : trace_entry {
     alignas(kCacheLine) std::uint64_t addresses[kWarpSize] = {};
     site* where = nullptr;
-    std::size_t pass = 0;  // of the site, where the code has no calls for its blocks
+    std::size_t pass = 0;  // of the site, if the code has no calls at its basic blocks
     const region* memory = nullptr;
-    bool scattered = false;     // over memory with several shadows
-    bool contiguous = false;    // each active lane's access begins where that of the one before ends
-    std::uint32_t checked = 0;  // of its lanes, those whose accesses have been looked at for hazards before they count
+    bool scattered = false;        // its lanes access memory with several shadows
+    bool contiguous = false;       // the active lanes' accesses are contiguous
+    std::uint32_t checked = 0;     // lanes that were checked for hazards before the instruction is counted
     std::uint64_t last_first = 0;  // address of lane 0 in the last warp
-    std::uint64_t step = 0;        // from that to the one before it
+    std::uint64_t step = 0;        // between the addresses of lane 0 in the last two warps
     std::unique_ptr<access_tally> tally =
-        std::make_unique<access_tally>();  // apart: traces are long, and this is large
+        std::make_unique<access_tally>();  // separate: traces are long, and this is large
 };
 
-// The blocks and instructions that warps have executed from one barrier (or the kernel's beginning) to the next, in
-// their order; then one that matches nothing. The next warp mostly executes the same.
+// The code blocks and instructions that warps have executed from one barrier (or the kernel's beginning) to the next,
+// in order. The last entry matches nothing. The next warp mostly executes the same.
 struct trace {
     explicit trace(std::uintptr_t where) : after(where) { begin.next = &end; }
     trace(const trace&) = delete;
@@ -119,9 +119,9 @@ struct trace {
     trace_entry begin, end;  // around the entries
     std::vector<std::unique_ptr<warp_instruction>> owned;
     std::deque<trace_entry> blocks;
-    trace* followed_by = this;  // when last another was
+    trace* followed_by = this;  // the trace that followed it last
 
-    // Of an entry that was made just now.
+    // Called for each new entry.
     void note_made(trace_entry& made) {
         trace_entry*& earlier = last_made_[made_++ % kLater];
         if (earlier != nullptr) earlier->later = &made;

@@ -35,7 +35,7 @@ worker::worker() { make_stacks(kKernelStackBytes); }
 void worker::make_stacks(std::size_t kernel_bytes) {
     if (!stacks_.resize(kernel_bytes)) return;
     own_stack_ = 0;
-    // Something that can be fetched ahead.
+    // A valid address for prefetches.
     for (fiber& f : fibers_) f.stack_pointer = stacks_.bottom_of(stacks_.first());
 }
 
@@ -50,15 +50,15 @@ void worker::fiber_main() {
 void worker::raise_from_fiber(const fault& what) {
     fault_ = what;
     switch_fibers(hand_over(fibers_[what.thread], outside_));
-    __builtin_unreachable();  // the block's fibers are made anew
+    __builtin_unreachable();  // the block's fibers never go on
 }
 
 // ---- A launch, a block, a warp ------------------------------------------------------------------------------------
 
 void worker::begin(const launch_config& config, kernel_entry entry, const void* arguments, const emulation& emulation,
-                   unsigned number, bool has_company) {
+                   unsigned number, bool is_concurrent) {
     config_ = config;
-    has_company_ = has_company;
+    is_concurrent_ = is_concurrent;
     entry_ = entry;
     block_seconds_ = emulation.options_.block_seconds;
     keep_going_ = emulation.options_.keep_going;
@@ -139,8 +139,8 @@ void worker::end() {
 
 namespace {
 
-// Notes the stores whose cell nobody has touched since the barrier, and the loads that read what the block wrote before
-// it: nearly all. Returns the other lanes. One cell an access; a function of its own, that keeps what it needs in
+// Records the usual accesses: stores whose cell no thread has touched since the barrier, and loads of what the block
+// wrote before it. Returns the other lanes. Each access has one cell. A separate function, so that its values stay in
 // registers.
 template <direction kOp>
 [[gnu::noinline]] std::uint32_t note_untouched(const warp_instruction& instruction, shadow_memory::window cells,
@@ -167,7 +167,7 @@ template <direction kOp>
 
 }  // namespace
 
-// Has the processor fetch what the next warp will access, if it lies as far from this warp's as that from the last's.
+// Prefetches the next warp's accesses, assuming equal distances of warps.
 inline void worker::prefetch_next(warp_instruction& instruction) {
     const std::uint64_t first = instruction.addresses[0], step = first - instruction.last_first;
     instruction.last_first = first;
@@ -178,14 +178,14 @@ inline void worker::prefetch_next(warp_instruction& instruction) {
     }
 }
 
-// Looks at the accesses of its active lanes for hazards.
+// Checks the accesses of the active lanes for hazards.
 [[gnu::always_inline]] inline void worker::check_instruction(warp_instruction& instruction) {
     const site& where = *instruction.where;
     if (where.op == kReduction || where.op == kAtomic) [[unlikely]] {
         note_atomic(instruction);
     } else if (shadow_memory* const shadow = instruction.memory->shadow; shadow != nullptr) {
         const touch by{interval_.bits | where.touch_bits};
-        // A lane that waits at a warp-level barrier made these accesses before it.
+        // A lane that waits at a warp-level barrier made these accesses before the barrier.
         const touch* const touches = &touches_[first_];
         std::uint32_t rest = instruction.active;
         if (shadow->has_cells_of(where.width) && !instruction.scattered) [[likely]] {
@@ -201,20 +201,20 @@ inline void worker::prefetch_next(warp_instruction& instruction) {
     }
 }
 
-// Those of its lanes that have not been looked at yet.
+// Checks the lanes that have not been checked yet.
 void worker::check_rest(warp_instruction& instruction) {
     const std::uint32_t active = instruction.active;
-    instruction.contiguous = false;  // nobody has looked at these alone
+    instruction.contiguous = false;  // not known of these lanes alone
     instruction.active &= ~instruction.checked;
     if (instruction.active != 0) check_instruction(instruction);
     instruction.active = instruction.checked = active;
 }
 
-// Looks at what the running lane has accessed in global memory before it executes a fence, or may see another's.
-// Nothing else: what it found in memory that held nothing, another lane may have written in an instruction before.
+// Checks the running lane's accesses to global memory before it executes a fence or may observe another's. It checks
+// nothing else: another lane may have written an element that seems unwritten, in an earlier instruction.
 void worker::check_pending() {
-    const bool knows_place = !has_strayed_ || has_blocks_;
-    trace_entry* const from = knows_place ? looked_at_ : &trace_->begin;
+    const bool knows_place = !has_left_trace_ || has_blocks_;
+    trace_entry* const from = knows_place ? checked_to_ : &trace_->begin;
     trace_entry* const to = !knows_place ? &trace_->end : running.cursor->ahead == 0 ? running.cursor : resume_at_;
     if (from == to) return;
     on_large_stack([&] {
@@ -228,7 +228,7 @@ void worker::check_pending() {
             check_rest(instruction);
         }
     });
-    looked_at_ = to;
+    checked_to_ = to;
 }
 
 [[gnu::always_inline]] inline void worker::settle_instruction(warp_instruction& instruction) {
@@ -242,9 +242,9 @@ void worker::check_pending() {
     instruction.active = instruction.checked = 0;
 }
 
-// Counts and checks the instructions of the warp's lanes, all of which have stopped.
+// Counts and checks the warp's instructions. All of its lanes have stopped.
 [[gnu::always_inline]] inline void worker::settle_instructions() {
-    // Where lanes have joined others nobody knows how far these have come: to the end.
+    // If lanes have joined others, it is unknown how far these have come. So this goes to the end.
     unsigned going_on = joining_ ? ~0u : stop_count_;
     for (trace_entry* entry = &trace_->begin; entry != &trace_->end; entry = entry->next) {
         if (entry->is_access) settle_instruction(static_cast<warp_instruction&>(*entry));
@@ -256,13 +256,13 @@ void worker::check_pending() {
     disordered_ = 0;
 }
 
-// Some lanes wait for one another while others have gone on, or have ended. The former may still meet the latter: they
-// go on in the same trace. So what all have done is looked at, as long as it is known which of the warp's barriers it
-// came before, but not counted yet. Not where a trace is so long that this would take most of the time.
+// Some lanes wait for one another while others have gone on, or have ended. They may still meet, so they go on in the
+// same trace. Their accesses are counted later, but checked now, while it is known which of the warp's barriers they
+// came before. Returns false if the trace is so long that this would take most of the time.
 bool worker::may_join(std::uint32_t together) {
     constexpr std::size_t kMost = 1 << 11;
     if (!has_blocks_ || (together & ~at_warp_sync_) == 0 || at_warp_sync_ == 0) return false;
-    if ((at_warp_sync_ & ~together) != 0) return false;  // some wait at places of another trace
+    if ((at_warp_sync_ & ~together) != 0) return false;  // some wait in another trace
     if (trace_->owned.size() + trace_->blocks.size() > kMost) return false;
     for (trace_entry* entry = trace_->begin.next; entry != &trace_->end; entry = entry->next) {
         if (!entry->is_access) continue;
@@ -273,9 +273,9 @@ bool worker::may_join(std::uint32_t together) {
     return true;
 }
 
-// Runs the warp's lanes that are due, and what they release, until none can go on.
+// Runs the warp's due lanes, and the lanes that they release, until none can go on.
 [[gnu::always_inline]] inline void worker::run_due(unsigned warp) {
-    std::uint32_t together = 0;  // that follow the trace
+    std::uint32_t together = 0;  // lanes that follow the trace
     do {
         if (!joining_) [[likely]] {
             together = due_;
@@ -284,8 +284,8 @@ bool worker::may_join(std::uint32_t together) {
             if (trace_->after != after) follow_trace(after);
         }
         switch_fibers(hand_over(outside_, next_fiber()));
-        while (errand_.run != nullptr) {
-            run_errand();
+        while (large_stack_call_.run != nullptr) {
+            run_large_stack_call();
             switch_fibers(hand_over(outside_, fibers_[current_]));
         }
         if (fault_) raise(*fault_);
@@ -303,7 +303,7 @@ bool worker::may_join(std::uint32_t together) {
     ended_lanes_[warp] = finished_;
 }
 
-// Runs the warp, whose lanes have yet to begin or stand at the block's barrier, to the next.
+// Runs the warp to the block's next barrier. Its lanes have not begun (`fresh`), or wait at the block's barrier.
 [[gnu::always_inline]] inline void worker::run_warp(unsigned warp, bool fresh) {
     first_ = warp * kWarpSize;
     lanes_ = lanes_of(warp);
@@ -315,7 +315,7 @@ bool worker::may_join(std::uint32_t together) {
     waiting_ |= lanes_ & ~finished_;
 }
 
-// Goes on with a warp whose lanes yielded.
+// Resumes a warp whose lanes yielded.
 void worker::resume_warp(unsigned warp) {
     first_ = warp * kWarpSize;
     lanes_ = lanes_of(warp);
@@ -326,9 +326,8 @@ void worker::resume_warp(unsigned warp) {
     run_due(warp);
 }
 
-// The block's warps up to its barrier, or to their end. With run_warp in one function: a switch to another fiber leaves
-// the processor's predictions of returns with those of that fiber, so the fewer functions this returns from, the
-// better.
+// Runs the block's warps to its barrier, or to their end. run_warp() is inlined: after a switch to another fiber, the
+// processor predicts returns as for that fiber, so this should return from few functions.
 [[gnu::always_inline]] inline void worker::run_to_barrier(bool fresh) {
     waiting_ = ended_ = 0;
     for (unsigned warp = 0; warp < warps_; ++warp) run_warp(warp, fresh);
@@ -358,7 +357,7 @@ void worker::run_blocks(std::uint64_t& index, std::uint64_t end) {
 
 void worker::abandon_block() {
     fault_.reset();
-    // The fibers are left in the middle of the kernel.
+    // The fibers were left inside the kernel.
     stacks_.unmark();
     unwritten_.clear();
     divisions_.clear();
@@ -379,8 +378,8 @@ void worker::copy_shared(Copy copy) {
     std::size_t at = 0;
     for (const region& memory : regions_) {
         if (memory.space != region::shared) continue;
-        kept_shared_.resize(std::max(kept_shared_.size(), at + memory.bytes));
-        copy(reinterpret_cast<std::byte*>(memory.begin), kept_shared_.data() + at, memory.bytes);
+        saved_shared_.resize(std::max(saved_shared_.size(), at + memory.bytes));
+        copy(reinterpret_cast<std::byte*>(memory.begin), saved_shared_.data() + at, memory.bytes);
         at += memory.bytes;
     }
 }
@@ -432,7 +431,7 @@ void worker::begin_block() {
     ++blocks_begun_;
     time_over_ = false;
     cornerturn_block_index = {block_.x, block_.y, block_.z};
-    if (serial_ > touch::kMaxSerial / 2) {  // leaves the other half to this block
+    if (serial_ > touch::kMaxSerial / 2) {  // the other half is for this block
         static_shadow_.clear();
         dynamic_shadow_.clear();
         serial_ = 0;

@@ -1,12 +1,12 @@
-// One OS thread's share of an emulated launch: runs whole blocks, a fiber for each CUDA thread, and counts.
+// One OS thread's share of an emulated launch. It runs whole blocks, with a fiber for each CUDA thread, and counts.
 //
-// A warp's lanes run one after the other up to their next barrier. Every memory access calls in here (callbacks.cpp)
-// and joins, or becomes, a warp instruction in the order in which the hardware executes them: where lanes stand at
-// different places, those at the lowest address in the code go on first, until all are together again. So that lanes
-// wait for one another at the end of a loop's body, too, each basic block of the code calls in here when it begins. In
-// code that was compiled without these calls, as the library's own kernels are for the sake of speed, lanes that come
-// to a call site equally often since the barrier are together. When the last lane stops, the instructions are counted
-// and checked, and the next warp runs.
+// A warp's lanes run one after the other up to their next barrier. Every memory access calls the worker (callbacks.cpp)
+// and joins a warp instruction, or becomes a new one, in the order of execution on the hardware: if lanes are at
+// different places, those at the lowest address in the code go on first, until all are together again. Each basic block
+// calls the worker, too, when it begins, so that lanes also wait for one another at the end of a loop's body. The
+// library's own kernels are compiled without these calls, for speed. In such code, lanes are together if they come to a
+// call site equally often since the barrier. When the last lane stops, the instructions are counted and checked, and
+// the next warp runs.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@
 
 namespace cornerturn::emulator {
 
-// Of a block in its grid, along x first.
+// The number of a block in its grid, counted along x first.
 constexpr std::uint64_t index_of(extent3 block, extent3 grid) {
     return block.x + std::uint64_t{grid.x} * (block.y + std::uint64_t{grid.y} * block.z);
 }
@@ -43,17 +43,17 @@ constexpr extent3 block_at(std::uint64_t index, extent3 grid) {
             static_cast<unsigned>(index / grid.x / grid.y)};
 }
 
-inline constexpr double kSpinSeconds = 5;  // that a thread may wait for others of which none does anything else
+inline constexpr double kSpinSeconds = 5;                  // that threads may wait while none does anything else
 inline constexpr std::size_t kMaxStaticShared = 48 << 10;  // of a block's shared memory
 
-// What comes with every access, of the lane that runs: thread-local, so that the callbacks have it at once.
+// The state of the running lane that every access needs. It is thread-local, so callbacks reach it at once.
 struct running_lane {
-    // Where the lane is in the trace: it is expected to go on with the next entry. A thread that runs no lane is
-    // nowhere, behind which comes nothing.
+    // The lane's position in the trace: it should go on with the next entry. An OS thread that runs no lane is at
+    // `nowhere`, whose next entry matches nothing.
     trace_entry* cursor;
     std::uint64_t lane;  // within the warp
     std::uint32_t bit;
-    std::uint32_t depth;  // of calls of functions that are not inlined
+    std::uint32_t depth;  // of calls to functions that are not inlined
 };
 extern trace_entry nowhere;
 [[gnu::tls_model("local-exec")]] extern thread_local constinit running_lane running;
@@ -62,8 +62,8 @@ extern "C" {
     cornerturn_block_dim, cornerturn_grid_dim;
 }
 
-// What a fiber has run_blocks do before its lane goes on.
-struct errand {
+// A call that run_blocks() makes for a fiber before the fiber's lane goes on.
+struct large_stack_call {
     void (*run)(void* what) = nullptr;
     void* what = nullptr;
 };
@@ -74,40 +74,41 @@ public:
     worker(const worker&) = delete;
     worker& operator=(const worker&) = delete;
 
-    // Prepares for a launch on the calling OS thread, which must then make all the calls below.
-    // `number`: of the worker in this launch; `has_company`: others run blocks of it at the same time.
+    // Prepares for a launch on the calling OS thread, which must then make all the calls below. `number`: of the worker
+    // in this launch. `is_concurrent`: other workers run blocks of it at the same time.
     void begin(const launch_config& config, kernel_entry entry, const void* arguments, const emulation& emulation,
-               unsigned number, bool has_company);
+               unsigned number, bool is_concurrent);
     void end();
 
-    // Runs the blocks index to end of the grid, and takes index along. Throws hazard; index is then that of the block.
+    // Runs the blocks `index` to `end` of the grid, and moves `index`. Throws hazard; `index` is then the block's
+    // number.
     void run_blocks(std::uint64_t& index, std::uint64_t end);
 
-    // Of a cooperative launch this worker runs one block, in parts: to its end, or to where its threads wait for the
-    // other blocks. The block's shared memory is kept apart between two parts, since other workers on this OS thread
-    // run blocks in the same. True: it has ended. Throws hazard.
+    // Runs a part of the one block that this worker has in a cooperative launch: to the block's end, or to where its
+    // threads wait for the other blocks. The block's shared memory is saved between two parts, since other workers on
+    // this OS thread use the same memory. Returns whether the block has ended. Throws hazard.
     bool run_part(std::uint64_t index, bool begins);
-    void abandon_block();  // that has not ended, and never will
-    // Its time is over while its threads wait for the other blocks.
+    void abandon_block();  // that has not ended and never will
+    // Called when the block's time is over while its threads wait for the other blocks.
     [[noreturn]] void raise_waiting_too_long();
-    // Notes that another block has ended, so that it will never come to the grid's barrier where this one waits.
+    // Records that another block has ended, which will never reach the grid's barrier where this one waits.
     void note_block_ended(std::uint64_t ended);
 
-    // As run_blocks() for the one block, and keeps what its warp 0 accesses.
+    // Runs one block and returns the accesses of its warp 0.
     std::vector<watched_access> watch_block(std::uint64_t index);
 
-    // Counters of the blocks since the last call, by site; then zero.
+    // Returns the counters since the last call, by site, and resets them.
     struct site_counts {
         std::uintptr_t return_address;
         counters counts;
         bool operator==(const site_counts&) const = default;
     };
     std::vector<site_counts> take_counts();
-    std::uint64_t accesses() const { return accesses_; }  // as far as counts have been taken
+    std::uint64_t accesses() const { return accesses_; }  // up to the last take_counts()
 
-    // From here on called by the kernel, on a fiber.
+    // The kernel calls the following functions, on a fiber.
     static void access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
-        // Lanes mostly do what those before them did, in their order.
+        // Lanes mostly do the same as those before them, in the same order.
         trace_entry& next = *running.cursor->next;
         if (next.return_address == return_address && address - next.region_begin < next.region_span &&
             (address & (width - 1)) == 0) [[likely]] {
@@ -118,7 +119,7 @@ public:
             instruction.addresses[running.lane] = address;
             return;
         }
-        file_access(address, width, op, return_address);
+        slow_access(address, width, op, return_address);
     }
     static void begin_code_block(std::uintptr_t return_address) {
         trace_entry& next = *running.cursor->next;
@@ -126,14 +127,14 @@ public:
             running.cursor = &next;
             next.fetch_later(running.lane);
         } else {
-            file_code_block(return_address);
+            slow_code_block(return_address);
         }
     }
     copies_under_way& copies() {
         some_copies_ = true;
         return copies_[current_];
     }
-    // The kernel returned: true if the next lane can start where this one ran.
+    // The kernel returned. True if the next lane can start on this lane's stack.
     bool end_lane() {
         note_stop();
         finished_ |= running.bit;
@@ -181,7 +182,7 @@ public:
         is_volatile_ = true;
         access(address, width, op, return_address);
         is_volatile_ = false;
-        if (has_company_ && op == kLoad) note_seen(address, width, return_address);
+        if (is_concurrent_ && op == kLoad) note_seen(address, width, return_address);
     }
     void atomic(atomic_kind kind, void* address, unsigned bytes, std::uint64_t value, std::uint64_t expected,
                 std::uintptr_t return_address);
@@ -199,12 +200,12 @@ public:
         const region* const found = region_at(address);
         return found != nullptr && found->space == space;
     }
-    // Calls f() where a whole stack is left, which a fiber has not.
+    // Calls f() on the OS thread's own stack, since a fiber's is small.
     template <class F>
     void on_large_stack(F f) {
-        errand_ = {[](void* what) { (*static_cast<F*>(what))(); }, &f};
+        large_stack_call_ = {[](void* what) { (*static_cast<F*>(what))(); }, &f};
         switch_fibers(hand_over(fibers_[current_], outside_));
-        errand_ = {};  // run_errand() has cleared it. g++ does not see that, and warns of a pointer that outlives `f`
+        large_stack_call_ = {};  // already empty; but g++ warns that the pointer outlives `f`
     }
     [[noreturn]] void fail_assertion(std::uintptr_t return_address) {
         raise_from_fiber({hazard_kind::assertion, current_, 0, 0, kLoad, return_address});
@@ -215,24 +216,25 @@ public:
     index3 running_thread() const { return thread_index_[current_]; }
     extent3 running_block() const { return block_; }
     [[noreturn]] void refuse(const char* feature, std::uintptr_t return_address);
-    // Whether a thread of the launch has done what others may see before it ends: an atomic, a fence, a volatile load;
-    // or that it printed, or launched a kernel.
+    // Whether a thread of the launch has done something that others may observe before it ends: an atomic, a fence, or
+    // a volatile load; or whether it has printed, or launched a kernel.
     bool communicates() const { return communicates_; }
     void note_communication() { communicates_ = true; }
-    // What was noted since the last call; then nothing.
+    // Adds the hazards since the last call to `all`, and forgets them.
     void take_hazards(std::vector<found_hazard>& all);
 
     // For signal handlers, on this OS thread.
     std::uint64_t blocks_begun() const { return blocks_begun_; }  // of all launches
     void end_time() { time_over_ = true; }                        // of the block
-    // Whether a kernel has this address on its stack.
+    // Whether the address is on the stack of a kernel.
     bool has_on_stack(std::uintptr_t address) const { return stacks_.hold(address); }
-    // Whether that is memory below all stacks that nobody can touch.
+    // Whether the address is in the inaccessible memory below all stacks.
     bool is_guard(std::uintptr_t address) const { return stacks_.is_guard(address); }
     bool keeps_going() const { return keep_going_; }
-    // It divided by zero at `pc`, and goes on.
+    // Records that the kernel divided by zero at `pc`. It goes on.
     void note_division(std::uintptr_t pc);
-    // What the kernel did at `pc`; then leave_kernel() must be called on the stack that ends at stack_top().
+    // Records the fault of the kernel at `pc`. Then leave_kernel() must be called on the stack that ends at
+    // stack_top().
     void note_fault(hazard_kind kind, std::uintptr_t pc) { fault_ = {kind, current_, 0, 0, kLoad, pc + 1}; }
     std::uintptr_t stack_top() const {
         return reinterpret_cast<std::uintptr_t>(stacks_.bottom_of(stack_of_[current_])) + stacks_.bytes();
@@ -240,12 +242,12 @@ public:
     [[noreturn]] void leave_kernel() { raise_from_fiber(*fault_); }
 
 private:
-    // What a lane that waits at a warp-level barrier waits for.
+    // A lane's wait at a warp-level barrier.
     struct warp_wait {
         enum : std::uint8_t { barrier, exchange, active_lanes, yield } what = barrier;
         exchange_kind kind{};
         std::uint32_t mask = 0;
-        int source = 0;  // of a shuffle: the lane that it is from
+        int source = 0;  // of a shuffle: the lane that it reads
         std::uint64_t offered = 0, received = 0;
     };
 
@@ -257,24 +259,24 @@ private:
         std::size_t width;
         direction op;
         std::uintptr_t return_address;
-        const char* type = nullptr;  // of an array, whose index is `address`; or what there is not: a feature, a grid
+        const char* type = nullptr;  // of an array, with `address` as index; or a missing feature; or "grid"
     };
 
     static void fiber_main();
 
-    // Goes on with the first lane that is due.
+    // Makes the first due lane the running one.
     void begin_lane() {
         const auto lane = static_cast<unsigned>(std::countr_zero(due_));
         const std::uint32_t rest = due_ & (due_ - 1);
-        has_strayed_ = false;
+        has_left_trace_ = false;
         current_ = first_ + lane;
         running = {joining_ ? stopped_at_[lane] : &trace_->begin, lane, due_ ^ rest, starting_ ? 0 : depths_[current_]};
-        looked_at_ = running.cursor;
+        checked_to_ = running.cursor;
         due_ = rest;
         cornerturn_thread_index = thread_index_[current_];
     }
 
-    // The next lane's fiber: at the kernel's beginning, on the next stack, or where it waits.
+    // The next lane's fiber: a new one on the next stack, or the one where the lane waits.
     fiber& new_fiber() {
         begin_lane();
         fiber* const stack = stack_of_[current_] = next_stack_++;
@@ -283,7 +285,7 @@ private:
     fiber& waiting_fiber() {
         begin_lane();
         if (threads_ > kStacksInCache) {
-            // By the time that the lane after next is due, the part of its stack that it returns to is in the cache.
+            // Prefetches the part of its stack to which the lane after next returns.
             const char* const top = static_cast<const char*>(fibers_[(current_ + 2) % kMaxThreads].stack_pointer);
             for (std::size_t line = 0; line < kLinesFilled; ++line) __builtin_prefetch(top + line * kLineBytes, 1);
         }
@@ -294,7 +296,7 @@ private:
 
     void announce([[maybe_unused]] const fiber& to) {
 #if CORNERTURN_ANNOUNCE_FIBERS
-        const bool waits = &to >= fibers_.begin() && &to < fibers_.end();  // a thread there, on its stack
+        const bool waits = &to >= fibers_.begin() && &to < fibers_.end();  // a waiting thread, on its stack
         stacks_.announce(&to == &outside_ ? nullptr : waits ? stack_of_[&to - fibers_.data()] : &to);
 #endif
     }
@@ -313,9 +315,9 @@ private:
     }
     [[noreturn]] void raise_from_fiber(const fault& what);
 
-    void run_errand() {
-        const errand todo = errand_;
-        errand_ = {};
+    void run_large_stack_call() {
+        const large_stack_call todo = large_stack_call_;
+        large_stack_call_ = {};
         todo.run(todo.what);
     }
 
@@ -340,19 +342,19 @@ private:
     void note_ended_early();
     unsigned first_waiting() const;
     bool is_gone(unsigned thread) const { return (gone_[thread / kWarpSize] >> thread % kWarpSize & 1) != 0; }
-    [[gnu::noinline]] static void file_access(std::uintptr_t address, unsigned width, direction op,
+    [[gnu::noinline]] static void slow_access(std::uintptr_t address, unsigned width, direction op,
                                               std::uintptr_t return_address);
-    [[gnu::noinline]] static void file_code_block(std::uintptr_t return_address);
+    [[gnu::noinline]] static void slow_code_block(std::uintptr_t return_address);
     void check_still_running(direction op, std::uintptr_t return_address);
     void check_running(std::uintptr_t return_address);
-    void file(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address);
+    void add_access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address);
     void find_code_block(std::uintptr_t return_address);
     void go_ahead(std::uintptr_t return_address, std::size_t known);
     void enter_blocks_ahead();
-    // The running lane stops: how far it has come in the trace.
+    // Records the running lane's position in the trace. The lane stops.
     void note_stop() {
         if (running.cursor->ahead != 0) running.cursor = resume_at_;
-        if (has_strayed_) running.cursor = &trace_->end;
+        if (has_left_trace_) running.cursor = &trace_->end;
         stopped_at_[running.lane] = running.cursor;
         depths_[current_] = running.depth;
         if (stop_count_ > 0 && stops_[stop_count_ - 1] == running.cursor) return;
@@ -393,7 +395,7 @@ private:
     void check_global_cells(const warp_instruction& instruction, unsigned lane, global_shadow& shadow,
                             std::uint64_t by);
     void note_atomic(const warp_instruction& instruction);
-    // An atomic or a volatile load, which may see what another thread did before a fence.
+    // An atomic or a volatile load, which may observe what another thread did before a fence.
     void note_acquire() {
         if (races_.searching() && !races_.has_acquired()) check_pending();
         fences_.look(current_, serial_);
@@ -409,8 +411,8 @@ private:
     void note_global_race(const warp_instruction& instruction, unsigned lane, const block_races::rival& rival);
     [[noreturn]] void raise(const fault& what);
     [[noreturn]] void raise(hazard_kind kind, unsigned thread, const std::string& what);
-    // One that the kernel can go on from: raises, or keeps it where the emulation wants the rest as well. Of each kind
-    // and site the first is kept, and how many there were. `describe` gives the words.
+    // A hazard after which the kernel can go on. Raises it, or records it if the emulation keeps going: the first one
+    // of each kind and site, and how many there were. `describe` returns the message.
     template <class Describe>
     void note(hazard_kind kind, unsigned thread, std::uintptr_t where, Describe describe) {
         if (!keep_going_) raise(kind, thread, describe());
@@ -437,39 +439,38 @@ private:
     std::deque<region> regions_;
     std::vector<const region*> by_address_;
 
-    // A lane that ends without waiting leaves its stack to the next, so kernels without barriers use one.
+    // A lane that ends without waiting leaves its stack to the next lane. So kernels without barriers use one stack.
     kernel_stacks stacks_{&fiber_main};
-    fiber* next_stack_ = nullptr;                 // that no thread of this block has used
-    std::array<fiber*, kMaxThreads> stack_of_{};  // that the thread runs on
-    std::uintptr_t own_stack_ = 0;                // where the lowest byte of the last of them lies that was asked for
-    std::array<fiber, kMaxThreads> fibers_{};     // where each waiting thread goes on
-    fiber outside_{};                             // run_blocks itself
+    fiber* next_stack_ = nullptr;                 // no thread of this block has used it
+    std::array<fiber*, kMaxThreads> stack_of_{};  // each thread's stack
+    std::uintptr_t own_stack_ = 0;                // lowest byte of the stack that was looked up last
+    std::array<fiber, kMaxThreads> fibers_{};     // of the waiting threads
+    fiber outside_{};                             // run_blocks()
 
     // The block being run.
     extent3 block_;
-    std::array<std::uint32_t, kMaxWarps> ended_lanes_{};  // up to this barrier interval, as the next two
-    std::uint32_t ended_ = 0, waiting_ = 0;               // not 0: some thread has ended, or waits
-    std::array<std::uint32_t, kMaxWarps> gone_{};         // lanes that have ended in intervals before this one
+    std::array<std::uint32_t, kMaxWarps> ended_lanes_{};  // including this barrier interval
+    std::uint32_t ended_ = 0, waiting_ = 0;               // not 0: threads ended, or wait, in this interval
+    std::array<std::uint32_t, kMaxWarps> gone_{};         // lanes that ended in earlier intervals
     bool some_gone_ = false;
-    unsigned block_count_ = 0;  // of values that are not 0, given at the block's barrier
+    unsigned block_count_ = 0;  // of nonzero values at the block's barrier
     bool counts_values_ = false;
-    std::uintptr_t grid_barrier_ = 0;                       // that some thread has come to in this interval
-    std::vector<std::byte> kept_shared_;                    // of a block between its parts
-    std::array<std::uint32_t, kMaxThreads> depths_{};       // of calls, where the thread waits
-    std::array<std::uintptr_t, kMaxThreads> sync_sites_{};  // of the barrier that the thread came to last
-    std::array<touch, kMaxThreads> touches_{};  // of each thread: itself, and the warp-level barriers it has passed
-    bool warp_synced_ = true;                   // some thread has, or they are not known yet
+    std::uintptr_t grid_barrier_ = 0;                       // that a thread has reached in this interval
+    std::vector<std::byte> saved_shared_;                   // memory of a block between its parts
+    std::array<std::uint32_t, kMaxThreads> depths_{};       // of calls, where each thread waits
+    std::array<std::uintptr_t, kMaxThreads> sync_sites_{};  // the last barrier of each thread
+    std::array<touch, kMaxThreads> touches_{};              // each thread's number and warp-level barriers
+    bool warp_synced_ = true;                               // some thread has passed one, or touches_ is not set yet
     block_fences fences_;
     std::array<warp_wait, kMaxThreads> waits_;
-    std::array<std::uint32_t, kMaxWarps> yielded_{},
-        suspended_{};                  // lanes of warps that yielded, and that wait for them
-    std::uint32_t yielding_ = 0;       // a bit for each warp that has yielded lanes
-    std::uint64_t serial_ = 0;         // barrier intervals, over all blocks
-    touch interval_, first_interval_;  // this one, and the one in which this block began
-    std::uint64_t blocks_begun_ = 0;   // of all launches
+    std::array<std::uint32_t, kMaxWarps> yielded_{}, suspended_{};  // lanes that yielded; lanes that wait for them
+    std::uint32_t yielding_ = 0;                                    // a bit for each warp that has yielded lanes
+    std::uint64_t serial_ = 0;                                      // barrier intervals, over all blocks
+    touch interval_, first_interval_;                               // this one, and the block's first
+    std::uint64_t blocks_begun_ = 0;                                // of all launches
     std::optional<fault> fault_;
     volatile bool time_over_ = false;  // of the block; set by a signal handler
-    errand errand_;
+    large_stack_call large_stack_call_;
     bool keep_going_ = false;
     std::optional<found_memory> (*find_memory_)(std::uintptr_t address) = nullptr;
     std::string (*describe_stray_)(std::uintptr_t address) = nullptr;
@@ -477,12 +478,12 @@ private:
         std::string message;
         std::uint64_t times = 0;
     };
-    std::map<std::pair<hazard_kind, std::uintptr_t>, noted_hazard> noted_;  // by the return address at which it was
-    std::map<std::uintptr_t, bool> in_shared_rows_;  // what is known of uses of an index, by return address
-    double block_seconds_ = 0;                       // that one may take
-    std::string printed_;                            // by the kernel, and not written yet: a line that has not ended
-    // A read of shared memory that nobody had written, as far as is known: raised once its barrier interval is over. A
-    // write in it by another thread makes it a race; one by the same thread may have come first.
+    std::map<std::pair<hazard_kind, std::uintptr_t>, noted_hazard> noted_;  // by kind and return address
+    std::map<std::uintptr_t, bool> may_be_shared_row_;                      // of the indexed array, by return address
+    double block_seconds_ = 0;                                              // time limit of a block
+    std::string printed_;  // by the kernel, not written yet: an unfinished line
+    // A read of shared memory that seems unwritten. It is raised at the end of its barrier interval: if another thread
+    // writes in the interval, it is a race; if the same thread does, the write may have come first.
     struct unwritten_read {
         unsigned thread, site;
         const region* memory;
@@ -491,7 +492,7 @@ private:
     std::vector<unwritten_read> unwritten_;
     block_races races_;  // in global memory
     bool communicates_ = false;
-    // By zero, since the last barrier.
+    // Divisions by zero since the last barrier.
     struct division {
         std::uintptr_t pc;
         unsigned thread;  // the first
@@ -500,48 +501,48 @@ private:
     std::vector<division> divisions_;
 
     // The warp being run, the lane being run, and the lanes to run after it.
-    bool starting_ = false;  // its lanes have yet to begin
+    bool starting_ = false;  // the warp's lanes have not begun
     std::uint32_t lanes_ = 0, finished_ = 0, at_warp_sync_ = 0;
     unsigned first_ = 0;     // the warp's first thread
     unsigned current_ = 0;   // within the block
     std::uint32_t due_ = 0;  // the lanes to run after it
 
     std::deque<site> sites_;
-    bool is_volatile_ = false;  // the access that is being made
+    bool is_volatile_ = false;  // the current access
     struct cache_entry {
         std::uintptr_t return_address = 0;
         site* found = nullptr;
     };
     std::array<cache_entry, 256> site_cache_;
-    bool has_blocks_ = false;  // the kernel's code calls in for them
-    // Where it does not: whether the running lane has left the trace, and if so its place there, and the last entry up
-    // to which it has executed all.
-    bool has_strayed_ = false;
+    bool has_blocks_ = false;  // the kernel's code calls the worker at basic blocks
+    // If it does not: whether the running lane has left the trace. If so, its position there, and the last entry up to
+    // which it has executed all.
+    bool has_left_trace_ = false;
     trace_entry *position_ = nullptr, *complete_to_ = nullptr;
     std::uint64_t lane_serial_ = 0;
     std::uint32_t disordered_ = 0;  // lanes whose instructions do not follow the trace's order
-    // The blocks of code that the running lane has begun since it was at `resume_at_`, up to its cursor, and that are
-    // not in the trace yet. Behind them is where another lane went on, as this one may.
+    // The code blocks that the running lane has begun since `resume_at_`, up to its cursor, and that are not in the
+    // trace yet. The later ones are where another lane went on, as this one may.
     std::deque<trace_entry> ahead_;
     trace_entry *first_ahead_ = nullptr, *resume_at_ = nullptr;
-    std::size_t made_by_then_ = 0;  // entries of the trace
-    // Where in the trace the warp's lanes have stopped; neighbours only once.
+    std::size_t made_by_then_ = 0;  // number of entries of the trace at that time
+    // Where in the trace the warp's lanes have stopped. Equal neighbours are stored once.
     std::array<const trace_entry*, kWarpSize> stops_{};
     unsigned stop_count_ = 0;
-    std::array<trace_entry*, kWarpSize> stopped_at_{};  // each lane
+    std::array<trace_entry*, kWarpSize> stopped_at_{};  // of each lane
     bool joining_ = false;                              // lanes go on from there, in the same trace
-    trace_entry* looked_at_ = nullptr;                  // up to here, for races in what the running lane accessed
+    trace_entry* checked_to_ = nullptr;                 // the running lane's accesses were checked up to here
     std::deque<trace> traces_;
-    trace* trace_ = nullptr;                                                        // that the lanes follow
-    std::vector<watched_access>* watched_ = nullptr;                                // where to keep what warp 0 does
-    std::map<std::pair<std::uintptr_t, const region*>, std::size_t> last_watched_;  // there, of each site and region
+    trace* trace_ = nullptr;                                                        // the one that the lanes follow
+    std::vector<watched_access>* watched_ = nullptr;                                // receives the accesses of warp 0
+    std::map<std::pair<std::uintptr_t, const region*>, std::size_t> last_watched_;  // index in watched_
     wavefront_counter wavefronts_;
     std::uint64_t accesses_ = 0;
 
-    bool has_company_ = false;  // other blocks run, for which a lane may wait
+    bool is_concurrent_ = false;  // other blocks run, and a lane may wait for them
     spin_watch spins_;
     site* last_atomic_ = nullptr;
-    std::uint64_t old_value_ = 0;  // that it found
+    std::uint64_t old_value_ = 0;  // that the last atomic found
     std::array<std::uint64_t, 2> old_floats_{};
     std::FILE* output_ = stderr;  // where kernels print
 
@@ -549,10 +550,10 @@ private:
         std::byte bytes[128];
     };
     std::unique_ptr<bank_row[]> own_dynamic_shared_;
-    void* dynamic_shared_ = nullptr;  // of the block that runs
+    void* dynamic_shared_ = nullptr;  // of the running block
     shadow_memory static_shadow_, dynamic_shadow_;
 
-    bool some_copies_ = false;  // asynchronous ones, in the block
+    bool some_copies_ = false;  // the block has made asynchronous copies
     std::array<copies_under_way, kMaxThreads> copies_;
 };
 

@@ -1,4 +1,4 @@
-// What has been written of memory that held nothing before the run.
+// The written elements of memory without a value before the run.
 #pragma once
 
 #include <bit>
@@ -8,24 +8,24 @@
 
 namespace cornerturn::emulator {
 
-// A byte for each element of a buffer, which says whether a thread has written any of it. It takes the system's memory
-// only where something was written, so that one block of each class of a huge matrix needs little.
+// A byte for each element of a buffer: whether a thread has written any of it. Only pages with a written element use
+// memory, so one block of each class of a huge matrix needs little.
 class written_elements {
 public:
-    // Elements of a power of two of bytes. Throws error where the system has no such address space.
+    // Elements have 2^element_log2 bytes. Throws error if the system lacks the address space.
     written_elements(std::uintptr_t begin, std::size_t bytes, unsigned element_log2);
     ~written_elements();
     written_elements(const written_elements&) = delete;
     written_elements& operator=(const written_elements&) = delete;
 
-    // Of so many bytes, at one address or at that of each active lane.
+    // Record a write of `bytes` bytes: at one address, or at the address of each active lane.
     void note_write(std::uintptr_t address, std::size_t bytes) {
         const std::size_t first = (address - begin_) >> element_log2_,
                           last = (address - begin_ + bytes - 1) >> element_log2_;
         std::memset(&marks_[first], 1, last - first + 1);
     }
     void note_writes(const std::uint64_t* addresses, std::uint32_t active, unsigned bytes) {
-        // Marks are bytes, which might be these members as far as the compiler knows.
+        // Local copies: for the compiler, a write to a mark may change these members.
         std::uint8_t* const marks = marks_;
         const std::uintptr_t begin = begin_;
         const unsigned element_log2 = element_log2_, elements = bytes >> element_log2;

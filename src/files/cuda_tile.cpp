@@ -25,7 +25,7 @@ struct stream_deleter {
     void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
 };
 
-// The tile's thread waits for its stream: what overlaps is what different tiles do.
+// The calling thread waits for the stream. Only the work of different tiles overlaps.
 class cuda_tile : public tile_memory {
 public:
     cuda_tile(std::int64_t elements, std::int64_t element_size) : element_size_(element_size) {
@@ -69,12 +69,12 @@ private:
 }  // namespace
 
 tile_maker cuda_tiles() {
-    // CUDA loads a kernel when it is first launched: 23 MB of the host's memory were measured, by the kernel.
-    constexpr std::int64_t kLater = 48 << 20;
+    // CUDA loads a kernel at its first launch. That took up to 23 MB of host memory, depending on the kernel.
+    constexpr std::int64_t kLaterBytes = 48 << 20;
     const tile_maker maker{[](std::int64_t elements, std::int64_t element_size) {
                                return std::make_unique<cuda_tile>(elements, element_size);
                            },
-                           kLater};
+                           kLaterBytes};
     maker.make(64 * 64, 4)->move({{64, 64}, {64, 1}, {1, 64}});
     return maker;
 }

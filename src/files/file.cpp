@@ -23,7 +23,7 @@ constexpr const char* kTemporary = "/.cornerturn-";
     throw error(fmt::format("cannot {} {}: {}", what, path, std::strerror(errno)));
 }
 
-// Calls a system call that moves some bytes until it has moved all; false, with errno set, where it cannot.
+// Repeats a system call that moves some of the bytes until all are moved. Returns false, with errno set, if it fails.
 template <class Call>
 bool move_all(std::int64_t bytes, Call call) {
     for (std::int64_t done = 0; done < bytes;) {
@@ -47,7 +47,7 @@ std::string folder_of(const std::string& path) {
     return parent.empty() ? "." : parent.string();
 }
 
-// The file that is to be replaced, open for writing, so that what refuses that refuses this; or none.
+// Opens the file that will be replaced, if it exists. Opening it for writing checks the permission to write it.
 descriptor open_target(const std::string& path) {
     if (path.empty()) throw error("cannot write a file without a name");
     struct stat found;
@@ -63,15 +63,14 @@ descriptor open_target(const std::string& path) {
     return file;
 }
 
-// Behind links.
-std::string name_of_target(const std::string& path) {
+std::string resolve_links(const std::string& path) {
     std::error_code failure;
-    const std::filesystem::path behind = std::filesystem::canonical(path, failure);
+    const std::filesystem::path resolved = std::filesystem::canonical(path, failure);
     if (failure) throw error(fmt::format("cannot write {}: {}", path, failure.message()));
-    return behind.string();
+    return resolved.string();
 }
 
-// That a file at `path` can get its name, and take it from the one that has it.
+// Checks that the folder allows a new file at `path`, and the replacement of `target`.
 void check_folder(const std::string& path, const descriptor& target) {
     const std::string folder = folder_of(path);
     struct stat of_folder, found;
@@ -80,12 +79,13 @@ void check_folder(const std::string& path, const descriptor& target) {
     if (target.get() < 0 || (of_folder.st_mode & S_ISVTX) == 0 || geteuid() == 0) return;
     if (fstat(target.get(), &found) != 0) fail("write", path);
     if (geteuid() != found.st_uid && geteuid() != of_folder.st_uid)
-        throw error(fmt::format("cannot write {}: {} is a folder where only its owner can replace it", path, folder));
+        throw error(fmt::format(
+            "cannot write {}: in the folder {}, only the owner of a file can replace it (sticky bit)", path, folder));
 }
 
-// The ACL is one of them. As far as the system shows them, and takes them.
+// Includes the ACL. Ignores attributes that the system does not show or accept.
 void copy_extended_attributes(const descriptor& from, const descriptor& to) {
-    std::vector<char> names(1 << 16), value(1 << 16);  // the most that Linux has of either
+    std::vector<char> names(1 << 16), value(1 << 16);  // Linux's limits
     const ssize_t length = flistxattr(from.get(), names.data(), names.size());
     for (ssize_t at = 0; at < length; at += static_cast<ssize_t>(std::strlen(names.data() + at)) + 1) {
         const char* const name = names.data() + at;
@@ -94,14 +94,14 @@ void copy_extended_attributes(const descriptor& from, const descriptor& to) {
     }
 }
 
-// The owner, the mode and the extended attributes of the file that is replaced. Only root can give a file to others,
-// and not everywhere. False, with errno set, where the mode cannot be kept.
+// Copies the owner, the mode and the extended attributes. Only root can change the owner, and not on every file system,
+// so a failure to do so is ignored. Returns false, with errno set, if the mode cannot be kept.
 bool keep_attributes(const descriptor& from, const descriptor& to) {
     struct stat old;
     if (fstat(from.get(), &old) != 0) return false;
     [[maybe_unused]] const bool kept =
         fchown(to.get(), old.st_uid, old.st_gid) == 0 || fchown(to.get(), static_cast<uid_t>(-1), old.st_gid) == 0;
-    fremovexattr(to.get(), "system.posix_acl_access");  // what the folder gives to new files
+    fremovexattr(to.get(), "system.posix_acl_access");  // the folder's default ACL for new files
     if (fchmod(to.get(), old.st_mode & 07777) != 0) return false;
     copy_extended_attributes(from, to);
     return true;
@@ -111,7 +111,7 @@ bool keep_attributes(const descriptor& from, const descriptor& to) {
 
 void check_target(const std::string& path) {
     const descriptor target = open_target(path);
-    check_folder(target.get() >= 0 ? name_of_target(path) : path, target);
+    check_folder(target.get() >= 0 ? resolve_links(path) : path, target);
 }
 
 descriptor::~descriptor() {
@@ -122,7 +122,7 @@ temporary_name::~temporary_name() {
     if (!path.empty()) unlink(path.c_str());
 }
 
-// O_NONBLOCK: a pipe that nobody writes to is refused, not waited for.
+// O_NONBLOCK: refuses a pipe at once, instead of waiting for its writer.
 input_file::input_file(const std::string& path)
     : path_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     struct stat found;
@@ -143,14 +143,14 @@ void input_file::read(void* to, std::int64_t bytes, std::int64_t offset) const {
 new_file::new_file(const std::string& path) : target_(path) {
     const descriptor replaced = open_target(path);
     const bool exists = replaced.get() >= 0;
-    if (exists) target_ = name_of_target(path);
+    if (exists) target_ = resolve_links(path);
     check_folder(target_, replaced);
 #if defined(O_TMPFILE)
-    // It gets its name by way of /proc.
+    // commit() needs /proc to name the file.
     if (access("/proc/self/fd", X_OK) == 0)
         file_ = descriptor(open(folder_of(target_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
 #endif
-    if (file_.get() < 0) {  // a file system that has none, or an error that this meets again
+    if (file_.get() < 0) {  // the file system has no unnamed files, or an error that mkostemp() reports again
         std::string name = folder_of(target_) + kTemporary + "XXXXXX";
         file_ = descriptor(mkostemp(name.data(), O_CLOEXEC));
         if (file_.get() < 0) fail();
@@ -165,7 +165,8 @@ void new_file::fail() const { files::fail("write", target_); }
 
 void new_file::reserve(std::int64_t bytes) {
     if (bytes == 0) return;
-    // A file system that cannot is no reason to stop: the writes will tell. (posix_fallocate() would write all of it.)
+    // If the file system cannot reserve space, the writes will report a full disk. posix_fallocate() is no substitute,
+    // because it would write the whole file.
     while (fallocate(file_.get(), 0, 0, bytes) != 0) {
         if (errno == EOPNOTSUPP || errno == ENOSYS) return;
         if (errno != EINTR) fail();
@@ -194,7 +195,8 @@ void new_file::commit() {
         if (errno != EEXIST) fail();
         return false;
     };
-    // No call gives a file without a name one that is taken: it gets another first, and for that moment has it.
+    // No system call gives an unnamed file a name that is taken. So the file gets a temporary name first, and is
+    // renamed.
     if (!partial_.path.empty() || !link_as(target_)) {
         for (int attempt = 0; partial_.path.empty(); ++attempt) {
             const std::string name = fmt::format("{}{}{}-{}", folder_of(target_), kTemporary, getpid(), attempt);
@@ -203,7 +205,7 @@ void new_file::commit() {
         if (std::rename(partial_.path.c_str(), target_.c_str()) != 0) fail();
         partial_.path.clear();
     }
-    // The name, too, is to outlast a crash. Some file systems cannot sync a folder.
+    // Syncing the folder makes the name survive a crash. Some file systems cannot do this, so a failure is ignored.
     const descriptor folder(open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (folder.get() >= 0) fsync(folder.get());
 }

@@ -1,4 +1,4 @@
-// Files read and written by position, and one that replaces another only when it is whole.
+// Files that are read and written at offsets, and a new file that replaces an old one only when it is complete.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace cornerturn::files {
 
-// Closed where its scope ends.
+// Closes the file at the end of its scope.
 class descriptor {
 public:
     explicit descriptor(int number = -1) : number_(number) {}
@@ -23,20 +23,20 @@ private:
     int number_;
 };
 
-// A name that goes where its scope ends.
+// Removes the name at the end of its scope.
 struct temporary_name {
     std::string path = {};
     ~temporary_name();
 };
 
-// A file to be read. Throws error that names it.
+// A file to read. Errors name the file.
 class input_file {
 public:
     explicit input_file(const std::string& path);
 
     const std::string& path() const { return path_; }
     std::int64_t size() const { return size_; }
-    // All of these bytes, or an error.
+    // Reads all of these bytes, or throws error.
     void read(void* to, std::int64_t bytes, std::int64_t offset) const;
 
 private:
@@ -45,32 +45,32 @@ private:
     std::int64_t size_ = 0;
 };
 
-// That there is a regular file at `path` which may be written, or nothing, in a folder where it can be replaced. Throws
-// error that names it: what is refused is refused before the work.
+// Checks, before the work starts, that a file at `path` can be created or replaced: there is no file or a regular file
+// that may be written, and its folder allows a replacement. Throws error, which names the file.
 void check_target(const std::string& path);
 
-// What will be the file at `path`, whether there is one or not. Until commit() it has no name, where the file system
-// can do that, and nobody sees it; without commit() nothing is left of it. Throws error that names the target.
+// The new content of the file at `path`, whether that file exists or not. If the file system supports unnamed files, it
+// has no name before commit(). Without commit(), nothing remains of it. Errors name the target.
 class new_file {
 public:
-    // As check_target(). Of a file that is there the owner, the mode, the ACL and the extended attributes are kept,
-    // where the system allows it.
+    // Throws like check_target(). The new file keeps the owner, the mode, the ACL and the extended attributes of an
+    // existing file, as far as the system allows.
     explicit new_file(const std::string& path);
 
-    // Asks for the space at once: a full disk is found out before the work.
+    // Reserves the space, so that a full disk is reported before the work.
     void reserve(std::int64_t bytes);
     void write(const void* from, std::int64_t bytes, std::int64_t offset);
-    // These bytes will hardly be written again: the system may begin to bring them to the disk.
+    // These bytes are complete, so the system may start to write them to the disk.
     void begin_sync(std::int64_t bytes, std::int64_t offset);
-    void sync();  // until all is on the disk
-    // Takes the name. To be called after sync().
+    void sync();  // returns when all bytes are on the disk
+    // Gives the file its name. Call it after sync().
     void commit();
 
 private:
     [[noreturn]] void fail() const;
 
-    std::string target_;      // behind links
-    temporary_name partial_;  // its name until then, if it has one
+    std::string target_;      // with links resolved
+    temporary_name partial_;  // the name before commit(); empty if the file has none
     descriptor file_;
 };
 

@@ -8,8 +8,8 @@ namespace cornerturn::files {
 namespace {
 
 constexpr std::int64_t kPage = 4096;
-constexpr std::int64_t kMostElement = 64 * 1024;  // longer runs are cut, too
-constexpr double kLonger = 8;                     // pieces that are written, than read: writing costs the system more
+constexpr std::int64_t kMostElement = 64 * 1024;  // longer runs are cut into bytes
+constexpr double kWrittenToRead = 8;              // ratio of piece lengths: short writes cost more than short reads
 
 }  // namespace
 
@@ -34,10 +34,11 @@ file_tiling::file_tiling(const strided_copy& c, std::int64_t most_bytes)
     };
     sort(by_source_, &file_axis::source);
     sort(by_destination_, &file_axis::destination);
-    // Pieces that are read are a page at least where that leaves others as much, and an eighth of those written.
+    // A piece that is read has an eighth of the length of a piece that is written. But it is at least a page long, if
+    // written pieces can then be a page, too.
     const std::int64_t most = std::max<std::int64_t>(1, most_bytes / element_size_);
     const auto side = std::sqrt(static_cast<double>(most));
-    const auto least = static_cast<std::int64_t>(side / std::sqrt(kLonger));
+    const auto least = static_cast<std::int64_t>(side / std::sqrt(kWrittenToRead));
     const std::int64_t page = std::max<std::int64_t>(1, kPage / element_size_);
     extend(by_source_, most, std::max(least, std::min(static_cast<std::int64_t>(side), page)));
     extend(by_destination_, most, most);
@@ -45,17 +46,18 @@ file_tiling::file_tiling(const strided_copy& c, std::int64_t most_bytes)
     for (file_axis& a : axes_) a.tiles = (a.extent + a.tile - 1) / a.tile;
 }
 
-// Longer pieces along these axes, of so many elements at most; whole pages, where they are several.
+// Enlarges the tile along the axes in `order`, until a piece has `goal` elements or the tile has `most_elements`. A
+// piece of more than two pages becomes a whole number of pages.
 void file_tiling::extend(const numbers& order, std::int64_t most_elements, std::int64_t goal) {
     const std::int64_t page = std::max<std::int64_t>(1, kPage / element_size_);
     std::int64_t piece = 1;
     for (std::size_t i : order) {
         file_axis& a = axes_[i];
         const std::int64_t others = tile_elements() / a.tile;
-        std::int64_t steps = std::min(most_elements / others, std::max<std::int64_t>(1, goal / piece));
-        const std::int64_t whole = std::max<std::int64_t>(1, page / piece);
-        if (steps > 2 * whole) steps = steps / whole * whole;
-        a.tile = std::max(a.tile, std::min(a.extent, steps));
+        std::int64_t extent = std::min(most_elements / others, std::max<std::int64_t>(1, goal / piece));
+        const std::int64_t of_page = std::max<std::int64_t>(1, page / piece);
+        if (extent > 2 * of_page) extent = extent / of_page * of_page;
+        a.tile = std::max(a.tile, std::min(a.extent, extent));
         piece *= a.tile;
         if (a.tile < a.extent) return;
     }
@@ -78,7 +80,7 @@ region file_tiling::at(std::int64_t number) const {
     for (std::size_t i : by_source_) {
         const file_axis& a = axes_[i];
         r.first[i] = number % a.tiles * a.tile;
-        r.steps[i] = std::min(a.tile, a.extent - r.first[i]);
+        r.extents[i] = std::min(a.tile, a.extent - r.first[i]);
         number /= a.tiles;
     }
     return r;
@@ -99,12 +101,12 @@ file_tiling::order file_tiling::order_of(const region& r) const {
         std::int64_t stride = 1;
         for (std::size_t i : order) {
             strides[i] = stride;
-            stride *= r.steps[i];
+            stride *= r.extents[i];
         }
     };
     fill(by_source_, read);
     fill(by_destination_, written);
-    return {r.steps, read, written};
+    return {r.extents, read, written};
 }
 
 std::int64_t file_tiling::tiles_of_band() const { return tiles() / slowest(by_source_).tiles; }

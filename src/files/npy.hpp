@@ -1,4 +1,4 @@
-// The header of numpy's .npy format, versions 1 to 3: NEP 1, and numpy.lib.format, which describes it.
+// The header of numpy's .npy format, versions 1.0, 2.0 and 3.0 (NEP 1 and numpy.lib.format describe it).
 #pragma once
 
 #include <cstdint>
@@ -9,32 +9,33 @@
 namespace cornerturn::files {
 
 struct npy_header {
-    int major = 1;                    // version of the format, whose minor one is always 0
-    std::string descr;                // the elements' type, as the file has it
+    int major = 1;                    // major version; the minor version is always 0
+    std::string descr;                // the dtype, as written in the file
     std::int64_t element_size = 0;    // bytes
     bool fortran_order = false;       // the first index varies fastest
-    std::vector<std::int64_t> shape;  // as numpy shows it
-    std::int64_t data_offset = 0;     // where the elements begin in the file
+    std::vector<std::int64_t> shape;  // as in numpy
+    std::int64_t data_offset = 0;     // of the first element in the file
 
-    // Throws error where the product does not fit 64 bits.
+    // Throws error if the product does not fit in 64 bits.
     std::int64_t elements() const;
     std::int64_t data_bytes() const;
 };
 
-// What tells how long a header is, and the longest one that is read: numpy's are a few hundred bytes.
+// The bytes that contain the header's length, and the longest header that is accepted. numpy's headers have a few
+// hundred bytes.
 inline constexpr std::int64_t kNpyPrefixBytes = 12;
 inline constexpr std::int64_t kMostNpyHeaderBytes = 1 << 20;
 
-// How many bytes lie before the data, by the first kNpyPrefixBytes of a file, or all it has. Throws error that says
-// what is wrong with them.
+// The bytes before the data. `beginning` holds the first kNpyPrefixBytes of the file, or all bytes of a shorter file.
+// Throws error if they are not the beginning of a .npy file.
 std::int64_t npy_header_bytes(std::string_view beginning);
 
-// Reads as many bytes as npy_header_bytes() said. Throws error that says what is wrong, or why elements cannot be moved
-// as bytes.
+// Parses the first npy_header_bytes() of a file. Throws error if the header is invalid, or if elements of its dtype
+// cannot be moved as bytes.
 npy_header parse_npy(std::string_view header);
 
-// A header of that type and version (or the next one, where it has grown too long); its length is a multiple of 64
-// bytes.
+// A header with the dtype and version of `like`. If it is too long for version 1.0, it has version 2.0. Its length is a
+// multiple of 64 bytes.
 std::string make_npy(const npy_header& like, const std::vector<std::int64_t>& shape, bool fortran_order);
 
 }  // namespace cornerturn::files

@@ -1,4 +1,4 @@
-// Where a tile of an array in a file gets its new order.
+// Moves the elements of a tile into their new order, in host memory or on a GPU.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,7 @@
 
 namespace cornerturn::files {
 
-// Memory for a tile as it is read and as it is written, and what moves it from the one to the other. For one thread at
-// a time.
+// Memory for a tile before and after the move. One thread uses it at a time.
 class tile_memory {
 public:
     virtual ~tile_memory() = default;
@@ -18,19 +17,18 @@ public:
     unsigned char* read = nullptr;
     unsigned char* written = nullptr;
 
-    // No more elements than there is memory for.
+    // Moves the elements from `read` to `written`. There must be memory for all of them.
     virtual void move(const file_tiling::order& o) = 0;
 };
 
 struct tile_maker {
-    // Makes the memory for tiles of so many elements of so many bytes; empty: in host memory, as the library does it.
+    // Makes the memory for a tile. If it is empty, tiles are moved in host memory, by the library.
     std::function<std::unique_ptr<tile_memory>(std::int64_t elements, std::int64_t element_size)> make = {};
-    std::int64_t later = 0;  // bytes of the host's memory that it comes to take beside the tiles
+    std::int64_t later_bytes = 0;  // host memory that the moves will use in addition to the tiles
 };
 
-// Tiles that CUDA's device 0 moves, read and written by way of pinned host memory. Starts CUDA, so that what that
-// takes of the host's memory is in use when this returns. Throws unsupported where the program was built without CUDA;
-// it and what it makes throw cuda_error.
+// Tiles that CUDA's device 0 moves, in pinned host memory. Starts CUDA, so that its host memory is in use when this
+// returns. Throws unsupported if the program was built without CUDA. This function and the tiles throw cuda_error.
 tile_maker cuda_tiles();
 
 }  // namespace cornerturn::files

@@ -33,18 +33,18 @@ namespace {
 
 constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kLeastForTiles = 1 * kMiB;
-constexpr std::int64_t kLater = 3 * kMiB;          // of the program, which is not in use from the beginning
-constexpr std::int64_t kMostOfATile = 256 * kMiB;  // more gains nothing, and keeps threads waiting for each other
-constexpr std::int64_t kMostOfACopy = 1 * kMiB;
+constexpr std::int64_t kLaterBytes = 3 * kMiB;       // memory that the program does not use yet at the start
+constexpr std::int64_t kMostTileBytes = 256 * kMiB;  // more gains nothing, and makes threads wait for each other
+constexpr std::int64_t kMostCopiedBytes = 1 * kMiB;  // of one piece of a copy
 constexpr std::int64_t kPage = 4096;
-constexpr std::int64_t kLongRuns = 256 * 1024;         // of bytes, which the system reads well wherever they are
-constexpr std::int64_t kAhead = kMiB / 2;              // read at a time, ahead of the tiles
-constexpr int kMostWorkers = 2;                        // tiles at a time: one is read and transposed, one written
-constexpr std::int64_t kStack = kMiB / 4;              // and whatever else a thread has of its own
-constexpr std::int64_t kTransposedAtOnce = 16 * kMiB;  // a smaller tile and its transpose need no more memory
-constexpr std::int64_t kTransposing = 2 * kMiB;        // what a thread takes to transpose its part of a tile
+constexpr std::int64_t kLongRun = 256 * 1024;          // the system reads such runs fast, wherever they are
+constexpr std::int64_t kAheadBytes = kMiB / 2;         // read at a time, ahead of the tiles
+constexpr int kMostWorkers = 2;                        // one tile is read and transposed while another is written
+constexpr std::int64_t kStack = kMiB / 4;              // of a thread, and its other private memory
+constexpr std::int64_t kTransposedAtOnce = 16 * kMiB;  // transposing a smaller tile needs no further memory
+constexpr std::int64_t kTransposing = 2 * kMiB;        // what a thread needs to transpose its part of a larger tile
 
-// Bytes of memory that the process has in use.
+// Bytes of memory that the process uses.
 std::int64_t resident_bytes() {
     std::ifstream file("/proc/self/status");
     for (std::string line; std::getline(file, line);) {
@@ -53,7 +53,7 @@ std::int64_t resident_bytes() {
     return 32 * kMiB;
 }
 
-// Bytes that each thread takes, before it does anything: the program's thread-local variables, which may be many.
+// Bytes that each new thread takes: its stack, and the program's thread-local variables, which may be large.
 std::int64_t thread_bytes() {
     std::int64_t local = 0;
     const auto add = [](dl_phdr_info* object, std::size_t, void* sum) {
@@ -67,48 +67,49 @@ std::int64_t thread_bytes() {
     return local + kStack;
 }
 
-// What the work may take: threads, and memory for the tiles.
-struct means {
-    int workers = 1;         // threads that move tiles, the caller's among them
+// Threads, and memory for the tiles.
+struct resources {
+    int workers = 1;         // threads that move tiles, including the calling thread
     int transposing = 1;     // threads that transpose a tile in host memory; 0: all cores
     std::int64_t bytes = 0;  // for each worker
     bool ahead = false;      // another thread reads ahead
 };
 
-means means_of(std::int64_t memory, std::int64_t threads, std::int64_t element_size, bool transposed_elsewhere) {
+resources resources_for(std::int64_t memory, std::int64_t threads, std::int64_t element_size, bool on_gpu) {
     const std::int64_t thread = thread_bytes(), all_cores = std::max(1u, std::thread::hardware_concurrency());
-    means m;
+    resources r;
     std::int64_t left = memory;
-    m.ahead = (threads == 0 || threads > 2) && memory / 8 >= thread + kAhead;
-    if (m.ahead) left -= thread + kAhead;
-    if (m.ahead && threads > 0) --threads;
+    r.ahead = (threads == 0 || threads > 2) && memory / 8 >= thread + kAheadBytes;
+    if (r.ahead) left -= thread + kAheadBytes;
+    if (r.ahead && threads > 0) --threads;
     const std::int64_t cores = threads > 0 ? std::min(threads, all_cores) : all_cores;
     const std::int64_t most_workers = threads > 0 ? std::min<std::int64_t>(threads, kMostWorkers) : kMostWorkers;
-    if (!transposed_elsewhere && memory / 4 >= cores * (thread + kTransposing)) {
-        m.transposing = 0;
+    if (!on_gpu && memory / 4 >= cores * (thread + kTransposing)) {
+        r.transposing = 0;
         left -= cores * (thread + kTransposing);
     }
-    // Rather fewer workers than tiles that are narrower than a page either way.
+    // Fewer workers are better than tiles that are narrower than a page in both files.
     const std::int64_t worth = 2 * std::max(element_size, kPage * kPage / element_size) + thread;
-    m.workers =
+    r.workers =
         static_cast<int>(std::clamp<std::int64_t>(std::min(left / worth, memory / 4 / thread), 1, most_workers));
-    if (threads > 0 && m.transposing == 0)
-        m.transposing = static_cast<int>(std::max<std::int64_t>(1, cores / m.workers));
-    if (m.workers > 1) left -= m.workers * thread + (m.transposing != 1 ? (m.workers - 1) * kTransposing : 0);
-    m.bytes = left / m.workers;
-    if (!transposed_elsewhere && m.transposing == 1 && m.bytes > kTransposedAtOnce) m.bytes -= kTransposing;
-    return m;
+    if (threads > 0 && r.transposing == 0)
+        r.transposing = static_cast<int>(std::max<std::int64_t>(1, cores / r.workers));
+    if (r.workers > 1) left -= r.workers * thread + (r.transposing != 1 ? (r.workers - 1) * kTransposing : 0);
+    r.bytes = left / r.workers;
+    if (!on_gpu && r.transposing == 1 && r.bytes > kTransposedAtOnce) r.bytes -= kTransposing;
+    return r;
 }
 
-struct plan {
-    std::string from, to, header = {};  // in words; what comes before the result's elements
-    std::int64_t bytes = 0;             // of the elements
-    strided_copy moved = {};            // from offset to offset in the files
+struct file_move {
+    std::string from, to;     // descriptions for the user
+    std::string header = {};  // the bytes before the result's elements
+    std::int64_t bytes = 0;   // of the elements
+    strided_copy moved = {};  // from offset to offset in the files
 
     bool copies() const { return moved.rank == 0; }
 };
 
-// The copy from elements of that shape and order, from `offset` on, to those with their axes as `axes` says.
+// The copy from elements at `offset`, of this shape and order, to elements at `to_offset` with the axes in a new order.
 strided_copy copy_of(const std::vector<std::int64_t>& shape, bool from_fortran, std::int64_t offset,
                      const std::vector<int>& axes, bool to_fortran, std::int64_t to_offset, std::int64_t element_size) {
     const std::size_t rank = shape.size();
@@ -131,7 +132,7 @@ strided_copy copy_of(const std::vector<std::int64_t>& shape, bool from_fortran, 
                      all.data(), static_cast<int>(all.size()));
 }
 
-// Those that were asked for, from 0 on; all of them backwards where none were.
+// The requested axes, counted from 0. Without a request, all axes reversed.
 std::vector<int> axes_of(const std::optional<std::vector<std::int64_t>>& asked, std::size_t rank,
                          const std::string& path) {
     std::vector<int> axes;
@@ -139,17 +140,17 @@ std::vector<int> axes_of(const std::optional<std::vector<std::int64_t>>& asked, 
         for (std::size_t i = rank; i-- > 0;) axes.push_back(static_cast<int>(i));
         return axes;
     }
-    const std::string what = fmt::format("--axes is {}: ", fmt::join(*asked, ","));
+    const std::string prefix = fmt::format("--axes is {}: ", fmt::join(*asked, ","));
     const auto all = static_cast<std::int64_t>(rank);
     if (asked->size() != rank)
-        throw invalid_argument(fmt::format("{}it must name each axis once, and {} has {}", what, path, rank));
+        throw invalid_argument(fmt::format("{}it must name each axis once, and {} has {} axes", prefix, path, rank));
     for (const std::int64_t given : *asked) {
         const std::int64_t axis = given < 0 ? given + all : given;
         if (axis < 0 || axis >= all)
-            throw invalid_argument(
-                fmt::format("{}axis {} must be from {} to {}: {} has {}", what, given, -all, all - 1, path, rank));
+            throw invalid_argument(fmt::format("{}axis {} must be from {} to {}, because {} has {} axes", prefix, given,
+                                               -all, all - 1, path, rank));
         if (std::find(axes.begin(), axes.end(), axis) != axes.end())
-            throw invalid_argument(fmt::format("{}axis {} appears twice", what, axis));
+            throw invalid_argument(fmt::format("{}axis {} appears twice", prefix, axis));
         axes.push_back(static_cast<int>(axis));
     }
     return axes;
@@ -166,15 +167,15 @@ std::string describe(const npy_header& h, const std::vector<std::int64_t>& shape
                        fortran ? "Fortran" : "C");
 }
 
-// What follows the header must be the elements, and nothing more: it would be lost.
+// Refuses bytes after the elements, because the result would not contain them.
 void require_size(const input_file& source, std::int64_t header, std::int64_t elements) {
     const std::int64_t found = source.size() - header;
     if (found == elements) return;
-    throw error(fmt::format("{} is too {}: it has {} bytes of elements, and its shape needs {}", source.path(),
+    throw error(fmt::format("{} is too {}: it has {} bytes of elements, but its shape needs {}", source.path(),
                             found < elements ? "short" : "long", found, elements));
 }
 
-plan plan_npy(const input_file& source, const file_request& what) {
+file_move move_of_npy(const input_file& source, const file_request& request) {
     std::string beginning(static_cast<std::size_t>(std::min(source.size(), kNpyPrefixBytes)), '\0');
     source.read(beginning.data(), static_cast<std::int64_t>(beginning.size()), 0);
     npy_header h;
@@ -184,33 +185,33 @@ plan plan_npy(const input_file& source, const file_request& what) {
         source.read(beginning.data(), static_cast<std::int64_t>(beginning.size()), 0);
         h = parse_npy(beginning);
     } catch (const error& why) {
-        throw error(fmt::format("{}: {}", source.path(), why.what()));
+        throw error(fmt::format("cannot read {}: {}", source.path(), why.what()));
     }
     require_size(source, h.data_offset, h.data_bytes());
-    const std::vector<int> axes = axes_of(what.axes, h.shape.size(), source.path());
+    const std::vector<int> axes = axes_of(request.axes, h.shape.size(), source.path());
     const std::vector<std::int64_t> shape = permuted(h.shape, axes);
-    const bool fortran = shape.size() > 1 ? what.layout == order::fortran : h.fortran_order;
-    plan p{.from = describe(h, h.shape, h.fortran_order),
-           .to = describe(h, shape, fortran),
-           .header = make_npy(h, shape, fortran),
-           .bytes = h.data_bytes()};
+    const bool fortran = shape.size() > 1 ? request.layout == order::fortran : h.fortran_order;
+    file_move p{.from = describe(h, h.shape, h.fortran_order),
+                .to = describe(h, shape, fortran),
+                .header = make_npy(h, shape, fortran),
+                .bytes = h.data_bytes()};
     try {
         p.moved = copy_of(h.shape, h.fortran_order, h.data_offset, axes, fortran,
                           static_cast<std::int64_t>(p.header.size()), h.element_size);
     } catch (const error& why) {
-        throw error(fmt::format("{}: {}", source.path(), why.what()));
+        throw error(fmt::format("cannot transpose {}: {}", source.path(), why.what()));
     }
     return p;
 }
 
-plan plan_raw(const input_file& source, const raw_shape& shape, const file_request& what) {
+file_move move_of_raw(const input_file& source, const raw_shape& shape, const file_request& request) {
     const auto zero = std::find(shape.extents.begin(), shape.extents.end(), 0);
     std::int64_t elements = zero == shape.extents.end() ? 1 : 0;
-    for (std::int64_t extent : shape.extents) elements = checked_multiply(elements, extent, "the elements");
-    const std::int64_t bytes = checked_multiply(elements, shape.element_size, "the bytes of the elements");
+    for (std::int64_t extent : shape.extents) elements = checked_multiply(elements, extent, "the number of elements");
+    const std::int64_t bytes = checked_multiply(elements, shape.element_size, "the size of the elements");
     require_size(source, 0, bytes);
-    const std::vector<int> axes = axes_of(what.axes, shape.extents.size(), source.path());
-    const bool fortran = what.layout == order::fortran;
+    const std::vector<int> axes = axes_of(request.axes, shape.extents.size(), source.path());
+    const bool fortran = request.layout == order::fortran;
     const auto text = [&](const std::vector<std::int64_t>& extents, bool in_fortran) {
         return fmt::format("{} of {} bytes in {} order", fmt::join(extents, " x "), shape.element_size,
                            in_fortran ? "Fortran" : "C");
@@ -223,29 +224,31 @@ plan plan_raw(const input_file& source, const raw_shape& shape, const file_reque
 
 // ---- The work -------------------------------------------------------------------------------------------------------
 
+// Reports the progress of the work, and notices requests to stop it.
 class interruptible {
 public:
-    interruptible(const file_request& what, std::int64_t bytes) : what_(what), bytes_(bytes) {}
+    interruptible(const file_request& request, std::int64_t bytes) : request_(request), bytes_(bytes) {}
 
     void wrote(std::int64_t bytes) {
-        if (!what_.progress) return;
+        if (!request_.progress) return;
         const std::lock_guard lock(mutex_);
         done_ += bytes;
-        what_.progress(done_, bytes_);
+        request_.progress(done_, bytes_);
     }
     void check() const {
         if (stopped()) throw error("interrupted");
     }
-    bool stopped() const { return what_.stop != nullptr && what_.stop->load(std::memory_order_relaxed); }
+    bool stopped() const { return request_.stop != nullptr && request_.stop->load(std::memory_order_relaxed); }
 
 private:
-    const file_request& what_;
+    const file_request& request_;
     const std::int64_t bytes_;
     std::mutex mutex_;
     std::int64_t done_ = 0;
 };
 
-// Runs work(i, worker) for i in [0, count), on so many threads, this one among them; the first error ends all of them.
+// Runs work(i, worker) for i in [0, count) on `workers` threads, including the calling one. The first error stops all
+// of them.
 template <class Work>
 void run_all(std::int64_t count, int workers, const interruptible& run, Work work) {
     std::atomic<std::int64_t> next = 0;
@@ -277,8 +280,8 @@ std::unique_ptr<unsigned char[]> memory_of(std::int64_t bytes) {
     try {
         return std::make_unique_for_overwrite<unsigned char[]>(static_cast<std::size_t>(bytes));
     } catch (const std::bad_alloc&) {
-        throw error(fmt::format(
-            "the system cannot give {} bytes of memory for a tile of the file: choose a smaller --memory", bytes));
+        throw error(
+            fmt::format("cannot allocate {} bytes of memory for a tile of the file: choose a smaller --memory", bytes));
     }
 }
 
@@ -305,12 +308,12 @@ private:
     std::unique_ptr<unsigned char[]> read_, written_;
 };
 
-std::int64_t copy_elements(const plan& p, const input_file& source, new_file& destination, const means& m,
+std::int64_t copy_elements(const file_move& p, const input_file& source, new_file& destination, const resources& use,
                            interruptible& run) {
-    const std::int64_t piece = std::min(m.bytes, kMostOfACopy), pieces = (p.bytes + piece - 1) / piece;
-    std::vector<std::unique_ptr<unsigned char[]>> buffers(static_cast<std::size_t>(m.workers));
-    std::mutex writing;  // as transpose_elements()
-    run_all(pieces, m.workers, run, [&](std::int64_t i, int worker) {
+    const std::int64_t piece = std::min(use.bytes, kMostCopiedBytes), pieces = (p.bytes + piece - 1) / piece;
+    std::vector<std::unique_ptr<unsigned char[]>> buffers(static_cast<std::size_t>(use.workers));
+    std::mutex writing;  // as in move_tiles()
+    run_all(pieces, use.workers, run, [&](std::int64_t i, int worker) {
         auto& buffer = buffers[static_cast<std::size_t>(worker)];
         if (!buffer) buffer = memory_of(piece);
         const std::int64_t begin = i * piece, bytes = std::min(piece, p.bytes - begin);
@@ -324,12 +327,12 @@ std::int64_t copy_elements(const plan& p, const input_file& source, new_file& de
     return pieces;
 }
 
-// Reads the source from its beginning to its end, but for what tiles have come to first, and keeps nothing: the system
-// does, and reads so with less work, and in less time, than in the short runs that tiles are made of. A band of tiles
-// ahead, if the system has room for it.
+// Reads the source from beginning to end, ahead of the tiles, so that its bytes are in the system's file cache when the
+// tiles need them. Long reads take less time than the short runs of a tile. It skips bytes that tiles already reached.
+// It stays one band of tiles ahead, and does nothing if the system has too little memory for that.
 class reader_ahead {
 public:
-    reader_ahead(const plan& p, const input_file& source, std::int64_t bands)
+    reader_ahead(const file_move& p, const input_file& source, std::int64_t bands)
         : source_(source),
           begin_(static_cast<std::int64_t>(p.moved.source)),
           bytes_(p.bytes),
@@ -338,18 +341,18 @@ public:
         try {
             thread_ = std::jthread([this] { run(); });
         } catch (const std::system_error&) {
-            // It can be done without.
+            // Reading ahead is optional.
         }
     }
     ~reader_ahead() {
         stop_ = true;
-        began(bytes_ / band_ + 1);
+        start_band(bytes_ / band_ + 1);
     }
     reader_ahead(const reader_ahead&) = delete;
     reader_ahead& operator=(const reader_ahead&) = delete;
 
-    // A tile of this band is to be read.
-    void began(std::int64_t band) {
+    // Call this before a tile of the band is read.
+    void start_band(std::int64_t band) {
         std::int64_t old = to_, to = (band + 2) * band_;
         while (old < to && !to_.compare_exchange_weak(old, to)) {
         }
@@ -359,16 +362,16 @@ public:
 private:
     void run() {
         try {
-            const auto buffer = memory_of(kAhead);
-            for (std::int64_t at = 0; at < bytes_; at += kAhead) {
+            const auto buffer = memory_of(kAheadBytes);
+            for (std::int64_t at = 0; at < bytes_; at += kAheadBytes) {
                 std::int64_t to;
                 while ((to = to_) <= at) to_.wait(to);
                 if (stop_) return;
-                at = std::max(at, to - 2 * band_);  // the band that tiles are at
-                source_.read(buffer.get(), std::min(kAhead, bytes_ - at), begin_ + at);
+                at = std::max(at, to - 2 * band_);  // not before the band of the current tiles
+                source_.read(buffer.get(), std::min(kAheadBytes, bytes_ - at), begin_ + at);
             }
         } catch (...) {
-            // It can be done without; who wants bytes that cannot be read will say so.
+            // Reading ahead is optional. If bytes cannot be read, the thread that needs them reports it.
         }
     }
 
@@ -376,32 +379,32 @@ private:
     const std::int64_t begin_, bytes_, band_;
     std::atomic<std::int64_t> to_ = 0;
     std::atomic<bool> stop_ = false;
-    std::jthread thread_;  // the last: it uses the others
+    std::jthread thread_;  // declared last, because it uses the other members
 };
 
-std::int64_t move_tiles(const plan& p, const input_file& source, new_file& destination, const means& m,
+std::int64_t move_tiles(const file_move& p, const input_file& source, new_file& destination, const resources& use,
                         const tile_maker& maker, interruptible& run) {
-    const file_tiling tiling(p.moved, std::min(m.bytes / 2, kMostOfATile));
+    const file_tiling tiling(p.moved, std::min(use.bytes / 2, kMostTileBytes));
     const auto make_tile = [&] { return maker.make(tiling.tile_elements(), tiling.element_size()); };
     std::vector<std::unique_ptr<tile_memory>> tiles(
-        static_cast<std::size_t>(std::min<std::int64_t>(m.workers, tiling.tiles())));
+        static_cast<std::size_t>(std::min<std::int64_t>(use.workers, tiling.tiles())));
     tiles[0] = make_tile();
-    if (m.transposing != 1) {
-        // The memory of all tiles comes before that of threads, of which there may be fewer.
+    if (use.transposing != 1) {
+        // Allocates all tiles before the threads start, because fewer threads are also enough.
         for (std::size_t i = 1; i < tiles.size(); ++i) tiles[i] = make_tile();
-        limit_host_threads(std::ssize(tiles) - 1 + (m.ahead ? 1 : 0));
+        limit_host_threads(std::ssize(tiles) - 1 + (use.ahead ? 1 : 0));
     }
     std::optional<reader_ahead> ahead;
-    if (m.ahead && tiling.tiles_of_band() > 1 && tiling.read_piece_bytes() < kLongRuns)
+    if (use.ahead && tiling.tiles_of_band() > 1 && tiling.read_piece_bytes() < kLongRun)
         ahead.emplace(p, source, tiling.bands());
-    std::vector<std::atomic<std::int64_t>> moved(static_cast<std::size_t>(tiling.parts()));  // of each part
+    std::vector<std::atomic<std::int64_t>> moved(static_cast<std::size_t>(tiling.parts()));  // tiles of each part
     const std::int64_t tiles_of_part = tiling.tiles() / tiling.parts();
     std::mutex writing;
     run_all(tiling.tiles(), static_cast<int>(tiles.size()), run, [&](std::int64_t i, int worker) {
         auto& tile = tiles[static_cast<std::size_t>(worker)];
         if (!tile) tile = make_tile();
         const region r = tiling.at(i);
-        if (ahead) ahead->began(i / tiling.tiles_of_band());
+        if (ahead) ahead->start_band(i / tiling.tiles_of_band());
         std::int64_t all = 0;
         tiling.read_pieces(r, [&](std::int64_t at, std::int64_t bytes, std::int64_t offset) {
             if (!run.stopped()) source.read(tile->read + at, bytes, offset);
@@ -409,13 +412,13 @@ std::int64_t move_tiles(const plan& p, const input_file& source, new_file& desti
         });
         tile->move(tiling.order_of(r));
         {
-            // The system lets one thread at a time write to a file, and others spin.
+            // The system lets only one thread at a time write to a file, and the others would spin.
             const std::lock_guard lock(writing);
             tiling.write_pieces(r, [&](std::int64_t at, std::int64_t bytes, std::int64_t offset) {
                 if (!run.stopped()) destination.write(tile->written + at, bytes, offset);
             });
         }
-        // Of a part that is whole: what comes after it need not wait for it at the end.
+        // Starts to sync a part as soon as it is complete, so that the sync at the end has less to do.
         const std::int64_t part = tiling.part_of(r);
         if (++moved[static_cast<std::size_t>(part)] == tiles_of_part)
             destination.begin_sync(tiling.part_bytes(part), tiling.part_offset(part));
@@ -426,31 +429,31 @@ std::int64_t move_tiles(const plan& p, const input_file& source, new_file& desti
 
 }  // namespace
 
-file_result transpose_file(const file_request& what) {
+file_result transpose_file(const file_request& request) {
     const auto start = std::chrono::steady_clock::now();
-    const input_file source(what.source);
-    const plan p = what.raw ? plan_raw(source, *what.raw, what) : plan_npy(source, what);
-    const std::int64_t used = resident_bytes() + kLater + what.tiles.later, left = what.memory - used;
-    const std::int64_t element = std::min(p.moved.run, kMostOfACopy), least = kLeastForTiles + 2 * element;
+    const input_file source(request.source);
+    const file_move p = request.raw ? move_of_raw(source, *request.raw, request) : move_of_npy(source, request);
+    const std::int64_t used = resident_bytes() + kLaterBytes + request.tiles.later_bytes, left = request.memory - used;
+    const std::int64_t element = std::min(p.moved.run, kMostCopiedBytes), least = kLeastForTiles + 2 * element;
     if (left < least) {
         throw invalid_argument(
-            fmt::format("--memory is {} bytes, which is too little: the program itself uses {}, and needs {} more",
-                        what.memory, used, least));
+            fmt::format("--memory is {} bytes, which is too little: the program itself uses {} bytes and needs {} more",
+                        request.memory, used, least));
     }
-    new_file destination(what.destination);
+    new_file destination(request.destination);
     destination.reserve(static_cast<std::int64_t>(p.header.size()) + p.bytes);
     destination.write(p.header.data(), static_cast<std::int64_t>(p.header.size()), 0);
-    interruptible run(what, p.bytes);
+    interruptible run(request, p.bytes);
     file_result result{.from = p.from, .to = p.to, .bytes = p.bytes, .copied = p.copies()};
-    const means m =
-        means_of(left, what.threads, std::max<std::int64_t>(1, element), static_cast<bool>(what.tiles.make));
+    const resources use =
+        resources_for(left, request.threads, std::max<std::int64_t>(1, element), static_cast<bool>(request.tiles.make));
     const tile_maker in_host_memory{[&](std::int64_t elements, std::int64_t element_size) {
-        return std::make_unique<host_tile>(elements, element_size, m.transposing);
+        return std::make_unique<host_tile>(elements, element_size, use.transposing);
     }};
     if (p.bytes > 0) {
-        result.tiles = p.copies()
-                           ? copy_elements(p, source, destination, m, run)
-                           : move_tiles(p, source, destination, m, what.tiles.make ? what.tiles : in_host_memory, run);
+        result.tiles = p.copies() ? copy_elements(p, source, destination, use, run)
+                                  : move_tiles(p, source, destination, use,
+                                               request.tiles.make ? request.tiles : in_host_memory, run);
     }
     destination.sync();
     run.check();

@@ -1,4 +1,4 @@
-// The transpose of an array in a file, which may be larger than memory: its axes in any other order.
+// Permutes the axes of an array in a file. The array may be larger than memory.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace cornerturn::files {
 
 enum class order { c, fortran };
 
-// A file without a header: elements in C order.
+// The shape of a file without a header. Its elements are in C order.
 struct raw_shape {
     std::vector<std::int64_t> extents = {};
     std::int64_t element_size = 0;
@@ -22,34 +22,35 @@ struct raw_shape {
 
 struct file_request {
     std::string source, destination;                     // may be the same file
-    std::optional<raw_shape> raw = {};                   // else both are .npy
-    std::optional<std::vector<std::int64_t>> axes = {};  // as numpy.transpose has them; else all of them backwards
+    std::optional<raw_shape> raw = {};                   // without it, both files are .npy files
+    std::optional<std::vector<std::int64_t>> axes = {};  // as in numpy.transpose; default: all axes reversed
     order layout = order::c;                             // of the result
-    std::int64_t memory = 1 << 30;                       // bytes: what the process may use
-    std::int64_t threads = 0;                            // at a time, at most; 0: as many as there are cores
-    tile_maker tiles = {};                               // where they are moved
-    // Called now and then, from any thread but from one at a time, with the bytes that were written.
+    std::int64_t memory = 1 << 30;                       // the bytes of memory that the process may use
+    std::int64_t threads = 0;                            // the most threads at a time; 0: one for each core
+    tile_maker tiles = {};                               // decides where tiles are moved
+    // Called from time to time with the number of bytes written so far. Any thread may call it, but only one at a time.
     std::function<void(std::int64_t done, std::int64_t of)> progress = {};
-    const std::atomic<bool>* stop = nullptr;  // becoming true ends it, with the error interrupted
+    const std::atomic<bool>* stop = nullptr;  // set it to true to stop the work, which then throws error("interrupted")
 };
 
 struct file_result {
     std::string from, to;    // "(3, 5) '<f8' in C order"
     std::int64_t bytes = 0;  // of the elements
-    bool copied = false;     // the elements lie as before: only the header differs
-    std::int64_t tiles = 0;  // that the file was moved in
+    bool copied = false;     // the elements keep their order, and only the header differs
+    std::int64_t tiles = 0;  // the number of tiles
     double seconds = 0;      // until the result was on the disk
 };
 
-// The destination appears, or is replaced, once it is whole and on the disk; it is untouched in every other case.
+// The destination appears, or is replaced, only when it is complete and on the disk. If anything fails, it is
+// untouched.
 //
-// The source is read once and the destination written once, in tiles of as much as the memory allows. Where that is
-// less than some 32 MiB for an element size of 1 (16 for 2, and so on), or axes are short, pieces of files that belong
-// to a tile are shorter than a page, and the system's cache of files has to keep it until the next tile. Where the
-// system has room for a few bands of tiles, a thread reads ahead of them for that cache.
+// The source is read once and the destination is written once, in tiles as large as the memory allows. If a tile has
+// less than about 32 MiB for an element size of 1 (16 MiB for 2, and so on), or if axes are short, its pieces of the
+// files are shorter than a page. Then the system's file cache has to keep these pages until the next tile. If the
+// system has memory for a few bands of tiles, a thread reads the source ahead of the tiles, into that cache.
 //
-// Throws error where a file cannot be read or written, or is not what it should be; invalid_argument where the memory
-// is too little, or the axes are not those of the file; and what making and moving tiles throws.
-file_result transpose_file(const file_request& what);
+// Throws error if a file cannot be read or written, or is invalid. Throws invalid_argument if the memory is too little,
+// or if the axes do not fit the file. Also throws what tile_maker and its tiles throw.
+file_result transpose_file(const file_request& request);
 
 }  // namespace cornerturn::files

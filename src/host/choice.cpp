@@ -1,6 +1,6 @@
-#include "host/paths.hpp"
+#include "host/choice.hpp"
 
-#include "host/ways.hpp"
+#include "host/methods.hpp"
 
 namespace cornerturn::host {
 namespace {
@@ -20,13 +20,13 @@ constexpr std::int64_t kLeastRow = 512;          // of the destination: shorter 
 constexpr std::int64_t kLeastTiledRow = 36;      // of a packed destination: from here to kLeastRow, tiles are faster
 constexpr std::int64_t kFewCols = 128;           // of a packed source, at most: strips of them are read in order
 
-struct way {
+struct method {
     void (*run)(const job&);  // null: as a copy between tensors
     const char *name, *why;
 };
 
 // For short rows of a packed destination, or small matrices.
-way image_or_tiles(const job& j) {
+method image_or_tiles(const job& j) {
     const std::int64_t row = j.rows * j.size;
     const bool shuffled = j.matrix_bytes() <= kMostShuffled && j.size <= 8 && j.packed_source();
     if (shuffled) return {nullptr, "tiles", "matrices are small"};
@@ -35,7 +35,7 @@ way image_or_tiles(const job& j) {
     return {run_image, "image", "rows of the destination are short, without gaps between them"};
 }
 
-way choose(const job& j) {
+method choose(const job& j) {
     if (j.in_place()) return {run_in_place, "in_place", "source and destination are the same"};
     if (j.bytes() < kStreamFrom) return {run_direct, "direct", "it fits the caches"};
     if (j.rows == 1 || j.cols == 1 || j.size >= kLongRun) return {nullptr, "copy", "elements keep their order"};
@@ -134,7 +134,7 @@ std::string explain_copy(const strided_copy& c) {
 
 void run(const matrix_work& work, const team& threads) {
     const job j(work, threads);
-    const way w = choose(j);
+    const method w = choose(j);
     w.run != nullptr ? w.run(j) : run_copy(canonical(work), threads);
 }
 
@@ -145,7 +145,7 @@ void run(const strided_copy& copy, const team& threads) {
 
 std::string explain(const matrix_work& work) {
     const job j(work, team({.threads = 1}));  // the answer does not depend on the number of threads
-    const way w = choose(j);
+    const method w = choose(j);
     const std::string text = std::string(w.name) + ", " + j.use.target + ": " + w.why;
     return w.run != nullptr ? text : text + "; " + explain_copy(canonical(work));
 }

@@ -1,10 +1,10 @@
-// Transposes and other copies in host memory, and the choice between the ways to do them.
+// Transposes and other copies in host memory, and the choice among the methods.
 #pragma once
 
 #include <string>
 
+#include "core/matrix_work.hpp"
 #include "core/strided.hpp"
-#include "core/work.hpp"
 
 namespace cornerturn::host {
 
@@ -14,7 +14,7 @@ class team;
 void run(const matrix_work& work, const team& threads);
 void run(const strided_copy& copy, const team& threads);
 
-// One line: which way it would take, and why.
+// One line: which method it would take, and why.
 std::string explain(const matrix_work& work);
 std::string explain(const strided_copy& copy);
 

@@ -3,7 +3,7 @@
 
 #include "core/arguments.hpp"
 #include "core/tensors.hpp"
-#include "host/paths.hpp"
+#include "host/choice.hpp"
 #include "host/team.hpp"
 
 namespace cornerturn::detail {

@@ -1,5 +1,5 @@
 // Square matrices in place.
-#include "host/ways.hpp"
+#include "host/methods.hpp"
 
 namespace cornerturn::host {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <new>
 
-#include "core/work.hpp"
+#include "core/matrix_work.hpp"
 #include "host/kernels.hpp"
 #include "host/team.hpp"
 

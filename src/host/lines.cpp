@@ -1,6 +1,6 @@
 // Transposes past the caches, line by line of the destination.
+#include "host/methods.hpp"
 #include "host/squares.hpp"
-#include "host/ways.hpp"
 
 namespace cornerturn::host {
 namespace {

@@ -1,4 +1,4 @@
-// The ways to do transposes and other copies in host memory. paths.cpp chooses among them.
+// The methods of transposes and other copies in host memory. choice.cpp chooses among them.
 #pragma once
 
 #include <string>

@@ -2,7 +2,7 @@
 #include <array>
 #include <cstring>
 
-#include "host/ways.hpp"
+#include "host/methods.hpp"
 
 namespace cornerturn::host {
 namespace {

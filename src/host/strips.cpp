@@ -1,8 +1,8 @@
 // Transposes past the caches, into rows that begin anywhere in a line. Each line is written when it is whole.
 #include <numeric>
 
+#include "host/methods.hpp"
 #include "host/squares.hpp"
-#include "host/ways.hpp"
 
 namespace cornerturn::host {
 namespace {

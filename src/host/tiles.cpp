@@ -3,8 +3,8 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "host/methods.hpp"
 #include "host/tiling.hpp"
-#include "host/ways.hpp"
 
 namespace cornerturn::host {
 namespace {
@@ -139,7 +139,7 @@ private:
     }
 
     void move_planes(const place& p, byte* to, const fetched_lines& lines) const {
-        if (t_.how == tiling::way::shuffled) return shuffle_planes(p, to, lines);
+        if (t_.how == tiling::transfer::shuffled) return shuffle_planes(p, to, lines);
         listed_move m{.from = p.from,
                       .to = to,
                       .rows_at = t_.rows_at.data(),
@@ -156,17 +156,17 @@ private:
             m.from += (p.along(i) - 1) * a.source;
             m.to += (p.along(i) - 1) * a.image;
         }
-        const bool in_vectors = t_.how == tiling::way::in_vectors && m.rows >= rows_of_vectors(m.size);
-        const listed_function move = t_.how == tiling::way::streamed ? use_.stream_listed
-                                     : in_vectors                    ? use_.transpose_listed
-                                                                     : use_.gather;
+        const bool in_vectors = t_.how == tiling::transfer::in_vectors && m.rows >= rows_of_vectors(m.size);
+        const listed_function move = t_.how == tiling::transfer::streamed ? use_.stream_listed
+                                     : in_vectors                         ? use_.transpose_listed
+                                                                          : use_.gather;
         each_plane(p, lines, [&](std::ptrdiff_t source, std::ptrdiff_t image, const fetched_lines& its_lines) {
             listed_move its = m;
             its.from += source;
             its.to += image;
             its.fetch = its_lines;
-            if (t_.how != tiling::way::packed && t_.how != tiling::way::joined) return move(its);
-            if (t_.how == tiling::way::joined) {
+            if (t_.how != tiling::transfer::packed && t_.how != tiling::transfer::joined) return move(its);
+            if (t_.how == tiling::transfer::joined) {
                 join(its);
             } else {
                 use_.transpose_tile(its.from, t_.axis(0).source, its.to, t_.axis(t_.cols[0]).image, its.rows, its.cols,

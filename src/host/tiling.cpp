@@ -150,7 +150,7 @@ std::vector<std::ptrdiff_t> column_places(const tiling& t) {
 
 void list_places(tiling& t) {
     t.room = t.image_bytes;
-    if (t.how == tiling::way::shuffled) {
+    if (t.how == tiling::transfer::shuffled) {
         t.rows_at = places(t, t.cols, &tiled_axis::source);
         t.cols_at = places(t, t.cols, &tiled_axis::image);
     } else {
@@ -181,7 +181,7 @@ std::int64_t longest_window(const std::vector<std::ptrdiff_t>& lines) {
 void list_lines(tiling& t) {
     const auto planes = places(t, t.planes, &tiled_axis::source);
     axis_numbers starting = t.rows;
-    const bool shuffled = t.how == tiling::way::shuffled;
+    const bool shuffled = t.how == tiling::transfer::shuffled;
     const int last = shuffled ? t.rows[t.rows.size() - 1] : 0;
     const bool apart = std::abs(t.axis(last).source) > kLineBytes;  // steps along that axis
     if (shuffled) {
@@ -220,8 +220,9 @@ void list_lines(tiling& t) {
         }
     }
     const auto rows = static_cast<std::int64_t>(t.rows_at.size()), cols = static_cast<std::int64_t>(t.cols_at.size());
-    const std::int64_t at_a_time =
-        t.how == tiling::way::in_vectors || t.how == tiling::way::streamed ? elements_of_line(t) : gathered_rows(cols);
+    const std::int64_t at_a_time = t.how == tiling::transfer::in_vectors || t.how == tiling::transfer::streamed
+                                       ? elements_of_line(t)
+                                       : gathered_rows(cols);
     const std::int64_t of_plane = t.lines() / static_cast<std::int64_t>(planes.size());
     const std::int64_t least = std::min(t.lines(), of_plane * std::min(rows, at_a_time) / rows + kLeastAhead);
     const std::int64_t window = longest_window(t.lines_at);
@@ -262,7 +263,7 @@ bool streams(tiling& t, const axis_numbers& by_source, const kernels& use) {
     if (use.stream_listed == nullptr) return false;
     for (int i = 0; i < t.rank; ++i) t.axis(i).image = t.axis(i).destination;
     choose_plane(t, by_source, use);
-    if (t.how != tiling::way::in_vectors && t.size < kBlockBytes) return false;
+    if (t.how != tiling::transfer::in_vectors && t.size < kBlockBytes) return false;
     const auto of_whole = [&](const axis_numbers& axes) {
         std::int64_t all = 1;
         for (int i : axes) all *= t.axis(i).tile;
@@ -277,7 +278,7 @@ bool streams(tiling& t, const axis_numbers& by_source, const kernels& use) {
     if (of_whole(t.rows) * t.size % kLineBytes != 0 || at_end(t.rows) * t.size % kLineBytes != 0) return false;
     const std::int64_t cols = std::min(of_whole(t.cols), at_end(t.cols));
     if (cols < use.least_streamed) return false;
-    t.how = tiling::way::streamed;
+    t.how = tiling::transfer::streamed;
     return true;
 }
 

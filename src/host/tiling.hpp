@@ -47,7 +47,7 @@ private:
 // row are contiguous in the source, except for gaps that are moved with them. The elements of a column are contiguous
 // in the image.
 struct tiling {
-    enum class way {
+    enum class transfer {
         gathered,    // element by element
         in_vectors,  // in blocks of 16 bytes, transposed in registers
         streamed,    // in whole lines of the destination, past the caches
@@ -63,7 +63,7 @@ struct tiling {
     std::int64_t image_bytes;  // 0: planes are moved straight into the destination
     std::int64_t room;         // for the image, and for gaps after it
     axis_numbers pieces;       // axes from one piece of the destination to another
-    way how;
+    transfer how;
     axis_numbers rows;    // axes from row to row: the first ones
     axis_numbers cols;    // along a row, by the source's stride; shuffled: from one position of groups to another
     axis_numbers planes;  // the other axes

@@ -25,7 +25,7 @@ bool is_power_of_two(std::int64_t n) { return (n & (n - 1)) == 0; }
 
 struct moved {
     double cycles;
-    tiling::way how;
+    tiling::transfer how;
 };
 
 moved cheaper(const moved& a, const moved& b) { return b.cycles < a.cycles ? b : a; }
@@ -36,20 +36,20 @@ moved gathered(const tiling& t, std::int64_t rows, std::int64_t cols, double far
     const double wide = std::max(1.0, static_cast<double>(t.size) / kBlockBytes);
     const double columns = static_cast<double>(divide_up(rows, gathered_rows(cols)) * cols);
     return {kCall + elements * kElement * wide + static_cast<double>(rows) * far * wide + columns * kColumn,
-            tiling::way::gathered};
+            tiling::transfer::gathered};
 }
 
 // The same in blocks of 16 bytes. Blocks that rows and columns fill only in part take the same time.
 moved in_vectors(const tiling& t, const kernels& use, std::int64_t rows, std::int64_t cols, double far) {
     const bool taken = use.transpose_listed != nullptr && rows >= rows_of_vectors(t.size) && t.axis(0).image == t.size;
-    if (!taken) return {HUGE_VAL, tiling::way::in_vectors};
+    if (!taken) return {HUGE_VAL, tiling::transfer::in_vectors};
     const bool widened = !is_power_of_two(t.size);
     const std::int64_t side = widened ? 12 / t.size : kBlockBytes / t.size;
     const int steps =
         std::countr_zero(static_cast<std::uint64_t>(side));  // of interleaving: the side is a power of two
     const double of_block = static_cast<double>(side) * ((widened ? 2.0 : 1.3) + steps / 4.0);
     const auto blocks = static_cast<double>(divide_up(rows, side) * divide_up(cols, side));
-    return {kCall + blocks * of_block + static_cast<double>(rows) * far, tiling::way::in_vectors};
+    return {kCall + blocks * of_block + static_cast<double>(rows) * far, tiling::transfer::in_vectors};
 }
 
 // For packed rows or columns of few elements: cycles for those that fill no vector and are moved one by one.
@@ -67,10 +67,10 @@ moved packed(const tiling& t, const tiled_axis& rows, const tiled_axis& cols) {
     const bool few_cols = cols.tile * t.size < kBlockBytes && rows.source == cols.tile * t.size;
     const bool taken = t.size <= 8 && is_power_of_two(t.size) && rows.image == t.size && cols.source == t.size &&
                        (few_rows || few_cols);
-    if (!taken) return {HUGE_VAL, tiling::way::packed};
+    if (!taken) return {HUGE_VAL, tiling::transfer::packed};
     const std::int64_t many = few_rows ? cols.tile : rows.tile, few = few_rows ? rows.tile : cols.tile;
     const double bytes = static_cast<double>(many * few * t.size);
-    return {kCall + bytes * kPackedByte + left_over(t, many, few, !few_rows), tiling::way::packed};
+    return {kCall + bytes * kPackedByte + left_over(t, many, few, !few_rows), tiling::transfer::packed};
 }
 
 // For a few rows, all of one axis.
@@ -78,9 +78,9 @@ moved joined(const tiling& t, const tiled_axis& rows, std::int64_t cols) {
     const std::int64_t bytes = rows.tile * t.size;
     const bool taken = t.size <= 8 && is_power_of_two(t.size) && rows.image == t.size && bytes < kBlockBytes &&
                        cols * bytes >= kLeastJoined;
-    if (!taken) return {HUGE_VAL, tiling::way::joined};
+    if (!taken) return {HUGE_VAL, tiling::transfer::joined};
     const double packing = static_cast<double>(cols * bytes) * kJoinedByte + left_over(t, cols, rows.tile, false);
-    return {3 * kCall + packing + static_cast<double>(cols) * kJoined, tiling::way::joined};
+    return {3 * kCall + packing + static_cast<double>(cols) * kJoined, tiling::transfer::joined};
 }
 
 // Cycles to get the line of each row again from a farther cache, because other rows were read meanwhile.
@@ -199,7 +199,7 @@ void try_groups(tiling& t, const kernels& use, double least) {
     const double taken = static_cast<double>(all) * cycles + static_cast<double>(all / places) * kShuffledPlace;
     const double once = static_cast<double>(t.steps_of_group * bytes) * kOrderedByte / static_cast<double>(t.tiles);
     if (taken + once >= least) return;
-    t.how = tiling::way::shuffled;
+    t.how = tiling::transfer::shuffled;
     t.rows = {};
     for (int i = 0; i <= axes; ++i) t.rows.add(i);
     t.cols = behind;

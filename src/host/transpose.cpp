@@ -2,7 +2,7 @@
 #include "cornerturn/transpose.hpp"
 
 #include "core/arguments.hpp"
-#include "host/paths.hpp"
+#include "host/choice.hpp"
 #include "host/team.hpp"
 
 namespace cornerturn::detail {

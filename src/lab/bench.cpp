@@ -62,12 +62,12 @@ bench_result begin_bench(const bench_cell& cell, const bench_request& what) {
 
 std::optional<bench_regret> regret_of(problem& of, const time_in_turn& time) {
     constexpr int kFirstRounds = 3, kNextRounds = 5, kLastRounds = 20;
-    constexpr double kHopeless = 2;  // times as long as the best
+    constexpr double kHopeless = 2;  // times the best one's time
     constexpr std::size_t kBest = 3;
     const std::vector<problem::candidate> offered = of.candidates();
     if (offered.empty()) return std::nullopt;
     bench_regret found{.chosen = offered.front().name, .best = {}};
-    // Empty, or what the candidate does wrong. Throws unsupported where it declines the work.
+    // The candidate's mistake, or empty. Throws unsupported if it declines the work.
     const auto fault_of = [&](const problem::candidate& one) {
         of.prepare_outputs();
         one.run();
@@ -79,7 +79,7 @@ std::optional<bench_regret> regret_of(problem& of, const time_in_turn& time) {
         for (const problem::candidate& one : all) works.push_back(one.run);
         return time(works, rounds);
     };
-    // Without those that decline, which the chosen one must not: it stays the first.
+    // Without the candidates that decline. The chosen one stays first: it must not decline.
     std::vector<problem::candidate> all;
     for (const problem::candidate& one : offered) {
         try {
@@ -104,7 +104,7 @@ std::optional<bench_regret> regret_of(problem& of, const time_in_turn& time) {
     }
     const std::vector<timing> next = time_all(hopeful, kNextRounds);
     for (std::size_t i = 0; i < order.size(); ++i) found.medians[order[i]].second = next[i].median_s;
-    // The best three, and behind them the chosen one if it is none of these.
+    // The best three, and after them the chosen one if it is not among them.
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return found.medians[a].second < found.medians[b].second; });
     order.resize(std::min(order.size(), kBest));
@@ -116,7 +116,7 @@ std::optional<bench_regret> regret_of(problem& of, const time_in_turn& time) {
     for (const problem::candidate& one : kept) {
         try {
             found.fault = fault_of(one);
-        } catch (const unsupported& why) {  // what it has done before
+        } catch (const unsupported& why) {  // it did not decline before
             found.fault = one.name + ": " + why.what();
         }
         if (!found.fault.empty()) return found;
@@ -128,7 +128,7 @@ std::optional<bench_regret> regret_of(problem& of, const time_in_turn& time) {
     return found;
 }
 
-bool contestant::try_it(backend on) {
+bool contestant::pass_trials(backend on) {
     entry_->fault = run_trials(*k_, *work_, on, *problem_).fault;
     return entry_->timed();
 }

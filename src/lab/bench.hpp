@@ -1,5 +1,5 @@
-// The bench: one kernel beside its peers over a grid of shapes. Everything in a cell of the grid is measured in one
-// run, sampled in turn.
+// The bench times one kernel and its peers over a grid of shapes. All kernels of a cell are measured in one run, and
+// their samples alternate.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -17,7 +17,7 @@
 
 namespace cornerturn::lab {
 
-// A bench_way with its kernels.
+// A way of calling (bench_way), with its kernels.
 struct way_request {
     std::string name;
     const kernel* subject = nullptr;
@@ -29,48 +29,48 @@ struct bench_request {
     const operation* does = nullptr;
     const kernel* subject = nullptr;
     const kernel* yardstick = nullptr;
-    std::vector<const kernel*> peers = {};  // neither of these two
-    // Copies that a cell is measured beside, too, where its work writes sectors in part (bench_contestants).
+    std::vector<const kernel*> peers = {};  // without these two
+    // Ordered copies (bench_contestants). They are measured too if a cell's work writes sectors in part.
     std::vector<const kernel*> ordered = {};
     std::vector<way_request> ways = {};  // on a GPU
-    double seconds = 0.5;                // a cell is sampled for,
-    int rounds = 20;                     // and so often at least
+    double seconds = 0.5;                // to sample each cell for
+    int rounds = 20;                     // the fewest samples
     std::uint64_t seed = 1;
     bool warm = false;
-    int placement = 0;    // cuda: as in lab/run.hpp
-    int drawn = 0;        // cells, at random from the seed; 0: they are the operation's grid
-    bool small = false;   // these cells fit a GPU's L2 in part or wholly, and are timed warm, in CUDA graphs
-    bool regret = false;  // whether all candidates that the library has for a cell are timed
+    int placement = 0;    // cuda: request::placement in lab/run.hpp
+    int drawn = 0;        // the number of cells drawn from the seed; 0: the cells are the operation's grid
+    bool small = false;   // drawn cells fit a GPU's L2, all or in part, and are timed warm, in CUDA graphs
+    bool regret = false;  // whether to time all candidates that the library has for a cell
 
-    // The yardstick, the subject, the peers, and where they belong the ordered copies.
+    // The yardstick, the subject, the peers, and the ordered copies if the work writes sectors in part.
     std::vector<const kernel*> kernels(const workload& work) const;
 };
 
-// What one kernel gave in one cell.
+// The result of one kernel in one cell.
 struct bench_entry {
     std::string kernel;
-    double amount = 0;                     // of what the operation's rate counts
-    std::string skipped = {}, fault = {};  // why it did not run, or what it did wrong; both empty where all is well
+    double amount = 0;                     // bytes or operations, whichever the operation's rate counts
+    std::string skipped = {}, fault = {};  // why it did not run; what it did wrong. Both are empty if all is well
     timing time = {};
-    nlohmann::ordered_json more = nlohmann::ordered_json::object();  // what else the operation's verifier told
+    nlohmann::ordered_json more = nlohmann::ordered_json::object();  // further members from the verifier
 
     bool timed() const { return skipped.empty() && fault.empty(); }
     double rate() const { return amount / time.median_s / 1e9; }
 };
 
-// What the library chose in a cell, beside the best of all that it could have chosen.
+// The library's choice in a cell, beside the best candidate.
 struct bench_regret {
     int candidates = 0;
     std::string chosen, best;  // names
     timing chosen_time = {}, best_time = {};
-    std::vector<std::pair<std::string, double>> medians = {};  // seconds, of all, from a few samples
-    std::string fault = {};  // what one of them did wrong, before or after it was timed; then there are no times
+    std::vector<std::pair<std::string, double>> medians = {};  // seconds, of all candidates, from a few samples
+    std::string fault = {};  // a candidate's mistake, before or after it was timed; then there are no times
 
-    // By how much of the best one's time the chosen one takes longer.
+    // How much longer the choice takes than the best, as a fraction of the best one's time.
     double share() const { return chosen_time.median_s / best_time.median_s - 1; }
 };
 
-// What one way of calling gave in one cell.
+// The result of one way of calling in one cell.
 struct bench_way_result {
     std::string name, method = {};
     bench_entry yardstick = {}, subject = {};
@@ -81,32 +81,32 @@ struct bench_way_result {
 
 struct bench_result {
     bench_cell cell;
-    std::string skipped = {};  // the whole cell, and why
-    std::string method = {};   // how it was timed, in words
+    std::string skipped = {};  // why the whole cell was skipped
+    std::string method = {};   // timing_method::text(), or the host's like it
     bench_entry yardstick = {}, subject = {};
     std::vector<bench_entry> peers = {};
-    std::vector<bench_entry> ordered = {};  // none where all sectors are written whole
-    std::string choice = {};                // of random cells: how the library does it
+    std::vector<bench_entry> ordered = {};  // empty if the work writes whole sectors
+    std::string choice = {};                // of a random cell: problem::choice()
     std::optional<bench_regret> regret = {};
     std::vector<bench_way_result> ways = {};  // in the order of bench_request::ways
 
     // The yardstick's time divided by the entry's.
     double ratio(const bench_entry& e) const { return yardstick.time.median_s / e.time.median_s; }
     bool compared(const bench_entry& e) const { return skipped.empty() && e.timed() && yardstick.timed(); }
-    // What a cell is judged by: the fastest of the ordered copies, or the yardstick where there is none.
+    // What a cell is judged by: the fastest ordered copy, or the yardstick if there is none.
     const bench_entry& judge() const;
     bool is_judged_by_order() const { return &judge() != &yardstick; }
     // The judge's time divided by the entry's.
     double figure(const bench_entry& e) const { return judge().time.median_s / e.time.median_s; }
     std::vector<const bench_entry*> entries() const;
     std::vector<bench_entry*> entries();                  // in the order of bench_request::kernels(work)
-    std::vector<const bench_entry*> every_entry() const;  // and those of its ways
+    std::vector<const bench_entry*> every_entry() const;  // also those of the ways of calling
 };
 
-// Names and amounts, before anything runs. Each skipped that does not take the work.
+// A result with names and amounts, before anything runs. Kernels that do not take the work are skipped in it.
 bench_result begin_bench(const bench_cell& cell, const bench_request& what);
 
-// One kernel in one cell, on what lies in memory that all share.
+// One kernel in one cell. All kernels of the cell use the memory of one problem.
 class contestant {
 public:
     contestant(const kernel& k, const workload& work, problem& in, bench_entry& entry)
@@ -115,10 +115,11 @@ public:
     bench_entry& entry() const { return *entry_; }
     const std::function<void()>& work() const { return bound_; }
 
-    // Runs it on the work's trials, before anything is timed. False, and its entry says why, where it is wrong.
-    bool try_it(backend on);
-    // Fills what it works on, runs it, or what is given in its stead, and checks every element. False, and its entry
-    // says why, where it cannot run or is wrong.
+    // Runs the work's trials, before anything is timed. If the kernel fails one, its entry says why, and this returns
+    // false.
+    bool pass_trials(backend on);
+    // Fills the operands, runs the kernel or `instead`, and checks every element. If it cannot run or is wrong, its
+    // entry says why, and this returns false.
     bool verify(const std::function<void()>& instead = {});
 
 private:
@@ -129,30 +130,31 @@ private:
     std::function<void()> bound_;
 };
 
-// Times so many works in turn: at least so many samples of each.
+// Times the works in turn, with at least `rounds` samples of each.
 using time_in_turn = std::function<std::vector<timing>(const std::vector<std::function<void()>>&, int rounds)>;
 
-// Verifies and times all candidates of the problem, whose work was taken and whose memory is prepared: first all of
-// them a little, then those that may be the best, at last the best and the one that was chosen, which are verified
-// again. A candidate that declines the work is left out; the chosen one must not. None where the library has no choice.
+// Verifies and times all candidates of a problem, after its take() and prepare(). First all candidates get a few
+// samples, then those that may be the best. The best three and the chosen one get the most, and are verified again. A
+// candidate that declines the work is left out, but the chosen one must not decline. Null if the library has no choice.
 std::optional<bench_regret> regret_of(problem& of, const time_in_turn& time);
 
-// Where cells are measured.
+// Measures cells on one device.
 class bencher {
 public:
     virtual ~bencher() = default;
     virtual device_info device() const = 0;
-    // Of what the rate counts, a second; 0: not known, or it counts bytes.
+    // Operations a second; 0: not known, or the rate counts bytes.
     virtual double peak_flops(const rate_unit&) const { return 0; }
-    // Before the cells of a grid are run, so that what they share is made for the largest of them. Throws cuda_error.
+    // To be called before the cells of a grid are run. If the cells use the same memory, allocates enough for the
+    // largest. Throws cuda_error.
     virtual void expect(const std::vector<bench_cell>&, const bench_request&) {}
-    // Never throws for what a kernel did wrong: that is in its entry. Throws cuda_error.
+    // If a kernel does something wrong, its entry says so, and nothing is thrown. Throws cuda_error.
     virtual bench_result run(const bench_cell& cell, const bench_request& what) = 0;
 };
 
-// Throws unsupported, saying what was found instead, where no GPU answers or the program was built without CUDA.
+// Throws unsupported, with the reason, if there is no usable GPU or the program was built without CUDA.
 std::unique_ptr<bencher> cuda_bencher();
-// On at most so many threads; 0: as many as there are cores.
+// Uses at most `threads` threads; 0: one for each core.
 std::unique_ptr<bencher> host_bencher(int threads = 0);
 
 }  // namespace cornerturn::lab

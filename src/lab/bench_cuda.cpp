@@ -1,4 +1,4 @@
-// A cell of the bench on the GPU: everyone verified, timed in turn, and verified again.
+// Measures cells of the bench on the GPU: verifies all kernels, times them in turn, and verifies them again.
 #include <algorithm>
 #include <memory>
 
@@ -49,18 +49,20 @@ private:
         return cell.work->among(what.kernels(*cell.work), what.seed);
     }
 
-    // Takes memory for all kernels, where there is not enough yet. Empty, or a sentence on what lacks. Where in memory
-    // things lie makes a difference of a percent to memcpy, and more to some kernels: all share theirs.
+    // Allocates memory for all kernels if there is not enough yet. Returns an empty string, or a sentence about the
+    // missing memory. Addresses change memcpy's time by a percent, and that of some kernels by more. So all kernels
+    // use the same memory.
     std::string reserve(const workload& work, const bench_request& what) {
         device::set_current_stream(timer_.stream());
         const std::vector<const kernel*> kernels = what.kernels(work);
         const auto takes = [&](const kernel* k) { return problem_->take(work, *k); };
         if (problem_ && std::all_of(kernels.begin(), kernels.end(), takes)) return {};
         const std::int64_t held = problem_ ? problem_->room() : 0, aside = what.placement * work.aside_bytes();
-        std::string lack = machine_.lacks_memory(work.gpu_bytes(kernels, false) + aside + timer_.flush_bytes() - held);
-        if (!lack.empty()) return lack;
+        std::string shortage =
+            machine_.lacks_memory(work.gpu_bytes(kernels, false) + aside + timer_.flush_bytes() - held);
+        if (!shortage.empty()) return shortage;
         problem_.reset();
-        const device::device_memory laid_aside(aside);
+        const device::device_memory allocated_first(aside);
         problem_ = what.does->make(backend::cuda, {&work}, kernels, false);
         return {};
     }
@@ -69,7 +71,7 @@ private:
         return what.small ? warm_graph_for(work.bytes()) : method_for(work.bytes(), what.warm);
     }
 
-    // Verifies these kernels, times them in turn, and verifies them again. An entry of one that is out says why.
+    // Verifies these kernels, times them in turn, and verifies them again. Their entries have the failures.
     void measure(const std::vector<const kernel*>& kernels, const std::vector<bench_entry*>& entries,
                  const workload& work, const timing_method& how, const bench_request& what) const {
         std::vector<contestant> all;
@@ -77,9 +79,9 @@ private:
             bench_entry& entry = *entries[i];
             if (entry.skipped.empty()) entry.skipped = machine_.cannot_run(*kernels[i]);
             contestant c(*kernels[i], work, *problem_, entry);
-            if (entry.skipped.empty() && c.try_it(backend::cuda)) all.push_back(c);
+            if (entry.skipped.empty() && c.pass_trials(backend::cuda)) all.push_back(c);
         }
-        // After all trials: what is timed works on what was filled in last.
+        // After all trials: the timed runs use the operands that verify() fills in.
         std::erase_if(all, [](contestant& c) { return !c.verify(); });
         std::vector<work_function> prepared;
         for (const contestant& c : all) prepared.push_back(timer_.prepare(c.work(), how));
@@ -91,7 +93,7 @@ private:
         }
     }
 
-    // How the library does the cell, and if that is asked for what its other ways would take.
+    // Adds the library's choice and, if asked, the regret.
     void choose(const workload& work, const bench_request& what, bench_result& r) const {
         if (!r.subject.timed() || !problem_->take(work, *what.subject)) return;
         problem_->prepare();
@@ -110,7 +112,7 @@ private:
 
     cuda_machine machine_;
     cuda_timer timer_;
-    std::unique_ptr<problem> problem_;  // of the largest cell that there is memory for, if all share that
+    std::unique_ptr<problem> problem_;  // if cells share memory, of the largest cell that fits
 };
 
 }  // namespace

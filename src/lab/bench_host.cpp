@@ -1,4 +1,4 @@
-// A cell of the bench in host memory: everyone verified, timed in turn, and verified again.
+// Measures cells of the bench in host memory: verifies all kernels, times them in turn, and verifies them again.
 #include <fmt/format.h>
 #include <hwy/cache_control.h>
 #include <sys/mman.h>
@@ -25,12 +25,12 @@
 namespace cornerturn::lab {
 namespace {
 
-constexpr std::int64_t kMostBytes = std::int64_t{2} << 30;  // read plus written: a second or two for all of a cell
+constexpr std::int64_t kMostBytes = std::int64_t{2} << 30;  // read plus written: a cell takes a second or two
 constexpr std::int64_t kLeastCache = 32 << 20;
 constexpr std::int64_t kPiece = 1 << 20, kLineBytes = 64;
-constexpr double kPatience = 0.5;  // seconds for a contestant in a cell: some are a hundred times slower than others
+constexpr double kPatience = 0.5;  // seconds: some contestants are a hundred times slower than others
 
-// What /proc/cpuinfo calls the processor; empty where it says nothing.
+// The processor's name in /proc/cpuinfo; empty if there is none.
 std::string processor_name() {
     std::ifstream file("/proc/cpuinfo");
     for (std::string line; std::getline(file, line);) {
@@ -39,13 +39,13 @@ std::string processor_name() {
     return {};
 }
 
-// Bytes of the processor's last-level cache, or a guess where the system does not say.
+// Bytes of the processor's last-level cache. At least 32 MiB: the system may not report it.
 std::int64_t cache_bytes() {
     const long last = sysconf(_SC_LEVEL3_CACHE_SIZE);
     return std::max<std::int64_t>(last, kLeastCache);
 }
 
-// Arrays of numbers get huge pages where the system grants them to those who ask (numpy asks).
+// numpy asks for huge pages for its arrays, so the bench does, too. The system need not grant them.
 void ask_for_huge_pages(const unsigned char* data, std::int64_t bytes) {
     const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
     const auto begin = reinterpret_cast<std::uintptr_t>(data) / page * page;
@@ -55,7 +55,7 @@ void ask_for_huge_pages(const unsigned char* data, std::int64_t bytes) {
 using flush_function = void (*)(const void* line);
 
 #if defined(__x86_64__)
-// Unlike clflush, which Highway uses, this does not wait for the line before.
+// Unlike clflush, which Highway uses, clflushopt does not wait for the flush of the line before.
 [[gnu::target("clflushopt")]] void flush_in_any_order(const void* line) { _mm_clflushopt(const_cast<void*>(line)); }
 
 bool flushes_in_any_order() {
@@ -64,13 +64,13 @@ bool flushes_in_any_order() {
 }
 #endif
 
-// Of so few bytes that a clock's ticks would matter.
+// Small data gets several calls a sample, so that the clock's resolution does not matter.
 int calls_of_sample(std::int64_t bytes) {
     constexpr std::int64_t kSampleBytes = 1 << 20;
     return static_cast<int>(std::clamp<std::int64_t>(kSampleBytes / std::max<std::int64_t>(bytes, 256), 1, 2000));
 }
 
-// What puts a line out of all caches.
+// The fastest instruction here that removes a line from all caches.
 flush_function quickest_flush() {
 #if defined(__x86_64__)
     if (flushes_in_any_order()) return flush_in_any_order;
@@ -83,7 +83,7 @@ public:
     explicit host_bench(int threads)
         : arena_(threads > 0 ? threads : tbb::task_arena::automatic), flushed_with_(2 * cache_bytes()) {
         ask_for_huge_pages(flushed_with_.data(), flushed_with_.room());
-        // Memory that nobody wrote is one page of zeros, again and again.
+        // Before they are written, all pages map to the same page of zeros.
         parallel_ranges(flushed_with_.size(), kPiece, [&](std::int64_t begin, std::int64_t end) {
             std::fill(flushed_with_.data() + begin, flushed_with_.data() + end, 1);
         });
@@ -119,9 +119,9 @@ public:
             if (entry.skipped.empty() && !kernels[i]->is_built_for(backend::host))
                 entry.skipped = "this program was built without it";
             contestant c(*kernels[i], *work, *problem_, entry);
-            if (entry.skipped.empty() && c.try_it(backend::host) && c.verify()) all.push_back(c);
+            if (entry.skipped.empty() && c.pass_trials(backend::host) && c.verify()) all.push_back(c);
         }
-        // What was verified last may have left other bytes: to some, numbers are not as quick as any bits.
+        // The kernel that was verified last may have left other bytes, and the speed of some kernels depends on them.
         problem_->take(*work, *what.subject);
         problem_->prepare();
         const int calls = what.warm ? calls_of_sample(cell.work->bytes()) : 1;
@@ -147,7 +147,7 @@ public:
     }
 
 private:
-    // Memory for any of the work.
+    // Makes a problem with room for each of these works.
     void reserve(const std::vector<workload_pointer>& all, const bench_request& what) {
         std::vector<const workload*> work;
         for (const workload_pointer& w : all) work.push_back(w.get());
@@ -156,15 +156,15 @@ private:
         for (const problem::buffer& b : problem_->buffers()) ask_for_huge_pages(b.data, b.room);
     }
 
-    // What is measured leaves the caches line by line, where the processor can be told so: they may keep what was asked
-    // for more than once, however much is read after it. Then they are filled with other bytes.
+    // Flushes the operands line by line, if the processor can, and then fills the caches with other bytes. The second
+    // step alone is not enough: caches may keep lines that were used more than once, whatever is read after them.
     void flush() {
         for (const problem::buffer& b : problem_->buffers()) for_each_line(b.data, b.bytes, flush_line_);
         for_each_line(flushed_with_.data(), flushed_with_.size(), [](const volatile unsigned char* line) { *line; });
     }
 
-    // On TBB's threads, as a program that does more than this: others would have them sleep, and wake up to cores
-    // that are taken.
+    // Uses TBB's threads, as other work of a program would. Otherwise they would go to sleep, and find their cores busy
+    // when they wake up.
     template <class Body>
     static void for_each_line(const unsigned char* from, std::int64_t bytes, Body body) {
         tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, bytes, kPiece), [&](const auto& piece) {
@@ -172,10 +172,10 @@ private:
         });
     }
 
-    mutable tbb::task_arena arena_;  // what is measured runs in it
+    mutable tbb::task_arena arena_;  // the measured calls run in it
     guarded_buffer flushed_with_;
     flush_function flush_line_ = quickest_flush();
-    std::unique_ptr<problem> problem_;  // everything that is measured lies in its memory
+    std::unique_ptr<problem> problem_;  // all kernels use its memory
 };
 
 }  // namespace

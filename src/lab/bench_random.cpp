@@ -18,7 +18,7 @@ using cells = std::vector<const bench_result*>;
 
 constexpr std::size_t kWorst = 10;
 constexpr const char* kOrderedCopy = "ordered copy";
-// What a small cell may take of a copy's time.
+// A small cell should take at most this many times a copy's time.
 constexpr double kMostTimes = 1.25;
 
 struct share_of_cells {
@@ -29,7 +29,7 @@ constexpr share_of_cells kLow[] = {{"minimum", "min", 0}, {"1 %", "p1", 0.01},  
                                    {"10 %", "p10", 0.1},  {"25 %", "p25", 0.25}, {"median", "median", 0.5}};
 constexpr share_of_cells kHigh[] = {{"median", "median", 0.5}, {"75 %", "p75", 0.75}, {"90 %", "p90", 0.9},
                                     {"95 %", "p95", 0.95},     {"99 %", "p99", 0.99}, {"maximum", "max", 1}};
-// What counts as regretted.
+// A cell with a larger regret counts as regretted.
 constexpr double kRegretted = 0.05;
 
 std::set<std::string> classes_of(const bench_result& r) {
@@ -47,8 +47,8 @@ cells compared_cells(const bench_report& report) {
 
 // ---- Ways of calling ------------------------------------------------------------------------------------------------
 
-// What is told of a cell: the judge's time divided by the entry's, of small ones the entry's divided by the judge's.
-double told_of(const bench_report& report, const bench_result& r, const bench_entry& e) {
+// The value of a cell in tables: the judge's time divided by the entry's. For small cells the inverse.
+double value_of(const bench_report& report, const bench_result& r, const bench_entry& e) {
     const double figure = figure_of(report, r, e);
     return report.what.small ? 1 / figure : figure;
 }
@@ -72,8 +72,10 @@ public:
         }
         return all;
     }
-    double told(const bench_result& r) const { return way_ ? r.ways[*way_].ratio() : told_of(*report_, r, r.subject); }
-    // The lower the worse.
+    double value(const bench_result& r) const {
+        return way_ ? r.ways[*way_].ratio() : value_of(*report_, r, r.subject);
+    }
+    // Lower is worse.
     double figure(const bench_result& r) const {
         return way_ ? r.ways[*way_].ratio() : figure_of(*report_, r, r.subject);
     }
@@ -111,7 +113,7 @@ std::span<const share_of_cells> shares(const bench_report& report) {
     return kLow;
 }
 
-// Some of the cells, and what is told of them beside one yardstick.
+// The values of some of the cells, for one yardstick.
 struct ratios {
     std::string way, of, yardstick;
     std::vector<double> values;
@@ -122,12 +124,12 @@ struct ratios {
     }
 };
 
-// By the yardstick that judges each cell.
+// One entry for each yardstick that judges some of the cells.
 void add_by_yardstick(const way_of_calling& way, const std::string& name, const cells& some, std::vector<ratios>& out) {
     for (const bool by_order : {false, true}) {
         ratios found{way.name(), name, by_order ? kOrderedCopy : way.yardstick(), {}};
         for (const bench_result* r : some) {
-            if (way.is_judged_by_order(*r) == by_order) found.values.push_back(way.told(*r));
+            if (way.is_judged_by_order(*r) == by_order) found.values.push_back(way.value(*r));
         }
         if (!found.values.empty()) out.push_back(std::move(found));
     }
@@ -140,7 +142,7 @@ void add_ratios(const bench_report& report, const way_of_calling& way, std::vect
     if (out.size() > before + 1) {
         const bool small = report.what.small;
         ratios every{way.name(), "all", small ? "either" : way.yardstick() + ", of every cell", {}};
-        for (const bench_result* r : all) every.values.push_back(small ? way.told(*r) : r->ratio(r->subject));
+        for (const bench_result* r : all) every.values.push_back(small ? way.value(*r) : r->ratio(r->subject));
         out.push_back(std::move(every));
     }
     std::set<std::string> kinds, classes;
@@ -176,12 +178,12 @@ std::vector<ratios> all_ratios(const bench_report& report) {
     return all;
 }
 
-// Which is named by two columns, and where there are several ways by a third.
+// One row for each entry of `all`. Two columns name it, and a third if there are several ways of calling.
 table percentiles_table(const bench_report& report, const char* first, const char* second,
                         const std::vector<ratios>& all) {
     table t;
     const bool has_ways = std::any_of(all.begin(), all.end(), [](const ratios& r) { return !r.way.empty(); });
-    if (has_ways) t.columns.push_back({"called"});
+    if (has_ways) t.columns.push_back({"way of calling"});
     t.columns.insert(t.columns.end(), {{first}, {second}, {"cells", true}});
     for (const auto& [name, json, share] : shares(report)) t.columns.push_back({name, true});
     if (report.what.small) t.columns.push_back({fmt::format("above {}", kMostTimes), true});
@@ -198,27 +200,27 @@ table percentiles_table(const bench_report& report, const char* first, const cha
 }
 
 table ratios_table(const bench_report& report) {
-    return percentiles_table(report, "of", report.what.small ? "time over that of" : "yardstick", all_ratios(report));
+    return percentiles_table(report, "of", report.what.small ? "time ratio to" : "yardstick", all_ratios(report));
 }
 
 // ---- The others -----------------------------------------------------------------------------------------------------
 
-// Each peer on the cells that it takes, and the subject on the same ones.
+// Each peer on the cells that it takes, and the subject on the same cells.
 table peers_table(const bench_report& report) {
     std::vector<ratios> all;
     for (std::size_t i = 0; i < report.what.peers.size(); ++i) {
-        std::vector<double> its, ours;
+        std::vector<double> peers, subjects;
         for (const bench_result* r : compared_cells(report)) {
             if (!r->compared(r->peers[i])) continue;
-            its.push_back(told_of(report, *r, r->peers[i]));
-            ours.push_back(told_of(report, *r, r->subject));
+            peers.push_back(value_of(report, *r, r->peers[i]));
+            subjects.push_back(value_of(report, *r, r->subject));
         }
-        if (its.empty()) continue;
+        if (peers.empty()) continue;
         const std::string name = short_name(*report.what.peers[i]);
-        all.push_back({{}, name, name, std::move(its)});
-        all.push_back({{}, name, report.what.subject->id, std::move(ours)});
+        all.push_back({{}, name, name, std::move(peers)});
+        all.push_back({{}, name, report.what.subject->id, std::move(subjects)});
     }
-    return percentiles_table(report, "peer", report.what.small ? "time of" : "ratio of", all);
+    return percentiles_table(report, "peer", report.what.small ? "time ratio of" : "ratio of", all);
 }
 
 table ordered_table(const bench_report& report) {
@@ -236,18 +238,18 @@ table ordered_table(const bench_report& report) {
     return t;
 }
 
-// On a terminal the shape of a cell, and how the library does it, stand below the cell's row.
+// On a terminal, a cell's shape and the library's choice are below its row.
 table worst_table(const bench_report& report, const way_of_calling& way, format as) {
     const std::string heading = "the worst cells" + (report.what.ways.empty() ? "" : ", " + way.name());
-    const table::column told = {report.what.small ? "time" : "ratio", true};
-    const table::column judge = {report.what.small ? "over that of" : "to"};
+    const table::column ratio = {report.what.small ? "time ratio" : "ratio", true};
+    const table::column judge = {"to"};
     table t;
     if (as == format::table)
-        t.columns = {{heading}, told, judge};
+        t.columns = {{heading}, ratio, judge};
     else
-        t.columns = {{"kind"}, {heading}, told, judge, {"how the library does it"}};
+        t.columns = {{"kind"}, {heading}, ratio, judge, {"choice"}};
     for (const bench_result* r : way.worst()) {
-        const std::string shape = where_text(report, *r), value = fmt::format("{:.3f}", way.told(*r));
+        const std::string shape = where_text(report, *r), value = fmt::format("{:.3f}", way.value(*r));
         const std::string &kind = r->cell.group, &by = way.judge(*r).kernel;
         if (as == format::table) {
             t.rows.push_back({kind, value, by});
@@ -265,7 +267,7 @@ ordered_json worst_json(const bench_report& report, const way_of_calling& way) {
         out.push_back({{"way", way.name()},
                        {"kind", r->cell.group},
                        {"shape", where_text(report, *r)},
-                       {"ratio", way.told(*r)},
+                       {"ratio", way.value(*r)},
                        {"choice", r->choice}});
     }
     return out;
@@ -301,8 +303,8 @@ std::string regret_text(const bench_report& report, format as) {
     if (all.empty()) return "no regret: the library has no choice in any cell\n";
     const regrets found(all);
     std::string out = fmt::format(
-        "regret: by how much the chosen way takes longer than the best; {} candidates in {} cells; above 5 % in {:.1f} "
-        "% of the cells\n\n",
+        "regret: how much longer the choice takes than the best candidate; {} candidates in {} cells; above 5 % in "
+        "{:.1f} % of the cells\n\n",
         found.candidates, all.size(), 100 * found.regretted);
     if (as == format::table) out = wrapped(out);
     table t{{}, {{}}};
@@ -316,8 +318,8 @@ std::string regret_text(const bench_report& report, format as) {
     });
     all.resize(std::min(all.size(), kWorst));
     const bool on_terminal = as == format::table;
-    table worst{{{"kind"}, {"the most regretted"}, {"regret", true}, {"chosen"}, {"best"}}, {}};
-    if (on_terminal) worst.columns = {{"the most regretted"}, {"regret", true}};
+    table worst{{{"kind"}, {"the largest regrets"}, {"regret", true}, {"chosen"}, {"best"}}, {}};
+    if (on_terminal) worst.columns = {{"the largest regrets"}, {"regret", true}};
     for (const bench_result* r : all) {
         const std::string shape = where_text(report, *r), share = fmt::format("{:.1f} %", 100 * r->regret->share());
         const bench_regret& regret = *r->regret;
@@ -347,14 +349,14 @@ std::string show_random(const bench_report& report, format as) {
 ordered_json random_json(const bench_report& report) {
     ordered_json out = {{"count", report.what.drawn}, {"seed", report.what.seed}, {"rounds", report.what.rounds}};
     if (report.what.small) out["small"] = true;
-    ordered_json& told = out[report.what.small ? "times" : "ratios"] = ordered_json::array();
+    ordered_json& rows = out[report.what.small ? "times" : "ratios"] = ordered_json::array();
     for (const ratios& r : all_ratios(report)) {
         ordered_json row = ordered_json::object();
         if (!report.what.ways.empty()) row["way"] = r.way;
         row.update({{"of", r.of}, {"yardstick", r.yardstick}, {"cells", r.values.size()}});
         for (const auto& [name, json, share] : shares(report)) row[json] = percentile(r.values, share);
         if (report.what.small) row["above_1.25"] = r.above(kMostTimes);
-        told.push_back(row);
+        rows.push_back(row);
     }
     if (!report.what.ways.empty()) {
         out["worst"] = ordered_json::array();

@@ -8,7 +8,7 @@
 
 #include "lab/bench_random.hpp"
 #include "lab/statistics.hpp"
-#include "lab/view_words.hpp"
+#include "lab/view_text.hpp"
 
 namespace cornerturn::lab {
 namespace {
@@ -54,7 +54,7 @@ std::string ratio_text(const bench_result& r, const bench_entry& e) {
     return r.compared(e) ? fmt::format("{:.3f}", r.ratio(e)) : "-";
 }
 
-// Arithmetic in TFLOP/s.
+// Arithmetic is shown in TFLOP/s.
 std::string rate_text(const bench_report& report, const bench_result& r, const bench_entry& e) {
     if (!r.skipped.empty() || !e.skipped.empty()) return "-";
     if (!e.fault.empty()) return facts_of(report).rate.arithmetic != nullptr ? "WRONG" : "-";
@@ -75,7 +75,7 @@ std::string ratio_text(const bench_result& r, const bench_way_result& way) {
     return way.compared() ? fmt::format("{:.3f}", way.ratio()) : "-";
 }
 
-// How all cells that ran were timed; empty where it is not the same of all.
+// The timing method of all cells that ran; empty if there are several.
 std::string common_method(const bench_report& report) {
     std::string method;
     for (const bench_result& r : report.results) {
@@ -136,8 +136,8 @@ table cells_table(const bench_report& report, bool with_method) {
     return t;
 }
 
-// A peer that does the work is faster.
-bool behind_a_peer(const bench_report& report, const bench_result& r) {
+// Whether a peer that does the same work is faster.
+bool is_behind_a_peer(const bench_report& report, const bench_result& r) {
     for (std::size_t i = 0; i < r.peers.size(); ++i) {
         if (report.what.does->is_ceiling(*report.what.peers[i]) || !r.compared(r.peers[i])) continue;
         if (r.peers[i].time.median_s < r.subject.time.median_s) return true;
@@ -153,7 +153,7 @@ std::vector<std::string> group_row(const bench_report& report, const std::string
     for (const bench_result* r : cells) {
         ratios.push_back(r->ratio(r->subject));
         if (worst == nullptr || ratios.back() < worst->ratio(worst->subject)) worst = r;
-        behind += behind_a_peer(report, *r);
+        behind += is_behind_a_peer(report, *r);
     }
     std::vector<std::string> row = {name, std::to_string(cells.size()),
                                     fmt::format("{:.3f}", worst->ratio(worst->subject)), where_text(report, *worst, ""),
@@ -185,7 +185,7 @@ table groups_table(const bench_report& report) {
     return t;
 }
 
-// How steady the yardstick was; every reason once, with how many cells it was given for; every failure by itself.
+// How steady the yardstick was; each reason to skip, with its number of cells; each failure.
 std::string remarks(const bench_report& report) {
     std::map<std::string, int> skips;
     std::string failures;
@@ -211,7 +211,7 @@ std::string remarks(const bench_report& report) {
     return out + failures;
 }
 
-// What became of a kernel in a cell, and its time.
+// A kernel's status and time in a cell.
 ordered_json entry_json(const bench_report& report, const bench_entry& e) {
     ordered_json out = {{"kernel", e.kernel}, {"status", e.skipped.empty() ? "ran" : "skipped"}};
     if (!e.skipped.empty()) {
@@ -229,7 +229,7 @@ ordered_json entry_json(const bench_report& report, const bench_entry& e) {
     return out;
 }
 
-// With the ratio to the cell's yardstick.
+// The same, with the ratio to the cell's yardstick.
 ordered_json compared_json(const bench_report& report, const bench_result& r, const bench_entry& e) {
     ordered_json out = entry_json(report, e);
     if (r.compared(e)) out["ratio"] = r.ratio(e);
@@ -249,7 +249,7 @@ ordered_json ways_json(const bench_report& report, const bench_result& r) {
     return out;
 }
 
-// What is known of a random cell alone.
+// The members that only random cells have.
 void add_draw(const bench_report& report, const bench_result& r, ordered_json& out) {
     out["writes_whole_sectors"] = r.cell.work->writes_whole_sectors();
     if (!r.ordered.empty()) {
@@ -273,7 +273,7 @@ void add_draw(const bench_report& report, const bench_result& r, ordered_json& o
     regret["chosen_time"] = to_json(r.regret->chosen_time);
     regret["best_time"] = to_json(r.regret->best_time);
     regret["share"] = r.regret->share();
-    // What costs are fitted to.
+    // bench/fit_products.py fits the predicted costs to these.
     for (const auto& [name, seconds] : r.regret->medians) regret["medians_s"][name] = seconds;
 }
 
@@ -318,7 +318,7 @@ ordered_json to_json(const bench_report& report) {
 
 namespace {
 
-// The document with its cells, one a line: small, and readable in a diff.
+// One line for each cell: small, and readable in a diff.
 std::string print_json(const bench_report& report) {
     ordered_json document = to_json(report);
     const ordered_json cells = document["cells"];

@@ -1,4 +1,4 @@
-// A bench as people and programs read it.
+// The results of a bench as text for people and as JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,28 +13,28 @@ namespace cornerturn::lab {
 
 struct bench_report {
     device_info device = {};
-    double peak_flops = 0;  // a second, where the operation's rate counts them; 0: not known
+    double peak_flops = 0;  // a second; 0: not known, or the operation's rate counts bytes
     bench_request what = {};
     std::vector<bench_result> results = {};
-    nlohmann::ordered_json provenance = nullptr;  // what a stored result needs to be made again
+    nlohmann::ordered_json provenance = nullptr;  // what somebody needs to repeat a stored measurement
 };
 
-// Of cells drawn at random: lab/bench_random.hpp. Else: a row a cell; below them a row a group of shapes with the worst
-// and the median ratio of the subject and in how many cells it stays below what it must reach or behind a peer; then
-// what was skipped and what failed. In CSV the cells.
+// Cells drawn at random: lab/bench_random.hpp. Otherwise one row a cell, then one row a group of shapes, then what was
+// skipped and what failed. The row of a group has the subject's worst and median ratio. It counts the cells in which
+// the subject is below a ratio that it must reach, or slower than a peer. CSV has the cells only.
 std::string show_bench(const bench_report& report, format as);
 
 nlohmann::ordered_json to_json(const bench_report& report);
 
-// What a random cell is compared with: bench_result::judge(), or of small cells that write whole sectors the fastest
+// What a random cell is compared with: bench_result::judge(). For a small cell that writes whole sectors, the fastest
 // copy.
 const bench_entry& judge_of(const bench_report& report, const bench_result& r);
 // The judge's time divided by the entry's.
 double figure_of(const bench_report& report, const bench_result& r, const bench_entry& e);
 
-// What a peer is called in tables: its id without its family.
+// A kernel's name in tables: its id without the family.
 std::string short_name(const kernel& k);
-// "8192 x 8192 of 4 bytes", or without the bytes where all elements are alike.
+// "8192 x 8192 of 4 bytes". Without the bytes if the operation has one element size.
 std::string where_text(const bench_report& report, const bench_result& r, const char* unit = " bytes");
 
 }  // namespace cornerturn::lab

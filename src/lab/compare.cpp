@@ -29,7 +29,7 @@ bool is_requests(const metric& m) {
     return m.where == &counters::shared_requests || m.where == &counters::global_requests;
 }
 
-// How many requests the hardware made, of the kind that a metric is about.
+// The hardware's requests of the metric's memory and direction.
 double requests_read(const result& r, const metric& of) {
     for (const metric& m : metrics()) {
         if (is_requests(m) && is_shared(m) == is_shared(of) && m.op == of.op) {
@@ -46,23 +46,22 @@ std::string why_modelled(const result& r, const metric& m, std::uint64_t emulate
     const char* const what = m.op == kLoad ? "loads" : "stores";
     if (is_requests(m)) {
         return read < model
-                   ? fmt::format("accesses merged by the compiler: {:.2f} of the source's {} in each",
-                                 read == 0 ? 0 : model / read, what)
+                   ? fmt::format("the compiler merged {:.2f} {} of the source into each", read == 0 ? 0 : model / read,
+                                 what)
                    : fmt::format("the compiled kernel has {} more {} than its source", count_text(read - model), what);
     }
     const auto requests = static_cast<double>(
         (r.counts.value().*(is_shared(m) ? &counters::shared_requests : &counters::global_requests))[m.op]);
-    if (requests_read(r, m) != requests) return fmt::format("follows from its {}, which differ", what);
-    return read > model ? "above the model: not explained" : "below the model: not explained";
+    if (requests_read(r, m) != requests) return fmt::format("follows from the different number of {}", what);
+    return read > model ? "above the emulator's count: not explained" : "below the emulator's count: not explained";
 }
 
-// Counters of the hardware that mean what a modelled one does, and count lost arbitration as well; and that which
-// counts the same wavefronts without it.
+// A hardware counter that counts the same as a modelled one, plus lost arbitration.
 struct noisy_metric {
     const char* name;
     counters::by_direction counters::*means;
     direction op;
-    const char *with, *without;  // lost arbitration
+    const char *with, *without;  // the hardware's counters of wavefronts, with and without lost arbitration
 };
 constexpr const char* kNoisyWavefronts[] = {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
                                             "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"};
@@ -84,21 +83,21 @@ std::string why_noisy(const result& r, const noisy_metric& m, std::uint64_t emul
     if (with == nullptr || without == nullptr) return "also counts lost arbitration";
     const double lost = *with - *without;
     const auto modelled = static_cast<double>((r.counts->shared_wavefronts)[m.op]);
-    const double of_code = *without - modelled;  // the compiled kernel has other accesses than its source
-    if (lost == 0) return "follows from its wavefronts, which differ";
-    std::string text = fmt::format("lost arbitration: {} wavefronts beyond what the banks cost", count_text(lost));
-    if (of_code != 0) text += fmt::format("; {:+} by other accesses than the source's", of_code);
+    const double of_code = *without - modelled;  // the compiled kernel's accesses differ from its source's
+    if (lost == 0) return "follows from the different number of wavefronts";
+    std::string text = fmt::format("lost arbitration: {} wavefronts more than the banks need", count_text(lost));
+    if (of_code != 0) text += fmt::format("; {:+} because the compiler changed accesses", of_code);
     return text;
 }
 
 // ---- Two kernels --------------------------------------------------------------------------------------------------
 
-// What a multiprocessor spends its time on, in its cycles, as far as counters tell: it moves 64 bytes of global memory
-// and one wavefront a cycle, and takes one memory instruction. Rough, and enough to tell which change weighs most.
+// A rough cost, in cycles of a multiprocessor. In one cycle it moves 64 bytes of global memory and one wavefront, and
+// takes one memory instruction. This is enough to find the change that costs or saves most.
 struct expense {
     const char *what, *unit;
     counters::by_direction counters::*where;
-    counters::by_direction counters::*requests;  // that it is told by; null for themselves
+    counters::by_direction counters::*requests;  // also shown per request of these; null: not
     direction op;
     double cycles;
 };
@@ -133,10 +132,10 @@ std::uint64_t threads_of(const result& r) {
     return std::uint64_t{r.grid.x} * r.grid.y * r.grid.z * r.block.x * r.block.y * r.block.z;
 }
 
-// What both read of the hardware, largest change first, in the metric's own unit.
+// The wait that changed most between two kernels, in cycles an instruction. Empty if none changed enough.
 std::string stall_change(const hardware_counters& a, const hardware_counters& b) {
     std::string worst;
-    double most = 0.5;  // cycles an instruction: less tells nothing
+    double most = 0.5;  // cycles an instruction; smaller changes mean nothing
     for (const auto& [name, value] : b.metrics) {
         if (!name.starts_with(kStallPrefix)) continue;
         const double* const before = a.find(name);
@@ -153,7 +152,7 @@ std::string of_peak(const hardware_counters& a, const hardware_counters& b, cons
     return fmt::format("{} {:.0f} % -> {:.0f} %", what, *before, *after);
 }
 
-// What the header of a kernel says it changed, if it says so of the other: "From shared: ...".
+// The change that a kernel's notes state, if it is a change from the other kernel: "From shared: ...".
 std::string change_since(const kernel& from, const kernel& to) {
     const std::string change = to.notes->change;
     constexpr std::string_view kFrom = "From ";
@@ -181,8 +180,8 @@ std::string launch_of(const result& r) {
 
 }  // namespace
 
-std::vector<reading_beside> compare_with_hardware(const result& r) {
-    std::vector<reading_beside> all;
+std::vector<counter_comparison> compare_with_hardware(const result& r) {
+    std::vector<counter_comparison> all;
     if (!r.counts || !r.hardware) return all;
     for (const metric& m : metrics()) {
         const double* const read = r.hardware->find(m.name);
@@ -202,7 +201,7 @@ std::vector<reading_beside> compare_with_hardware(const result& r) {
 std::string agreement(const result& r) {
     const auto all = compare_with_hardware(r);
     std::size_t modelled = 0, equal = 0;
-    for (const reading_beside& beside : all) {
+    for (const counter_comparison& beside : all) {
         for (const metric& m : metrics()) {
             if (beside.metric != m.name) continue;
             ++modelled;
@@ -217,7 +216,7 @@ std::string show_comparison(const result& r, format as) {
     if (as == format::json) {
         nlohmann::ordered_json out = to_json(r);
         out["comparison"] = nlohmann::ordered_json::array();
-        for (const reading_beside& beside : all) {
+        for (const counter_comparison& beside : all) {
             out["comparison"].push_back({{"metric", beside.metric},
                                          {"emulator", beside.emulated},
                                          {"hardware", beside.read},
@@ -226,7 +225,7 @@ std::string show_comparison(const result& r, format as) {
         return json_text(out, 2) + "\n";
     }
     table t{{{"counter"}, {"emulator", true}, {"hardware", true}, {"reading"}}, {}};
-    for (const reading_beside& beside : all) {
+    for (const counter_comparison& beside : all) {
         const bool csv = as == format::csv;
         t.rows.push_back({beside.metric, csv ? std::to_string(beside.emulated) : grouped(beside.emulated),
                           csv ? fmt::format("{}", beside.read) : count_text(beside.read), beside.why});
@@ -236,9 +235,9 @@ std::string show_comparison(const result& r, format as) {
     const std::string heading = on_terminal ? wrapped(profile_heading(r), 2) : profile_heading(r);
     if (all.empty()) return heading + "\nThere is nothing to compare: the emulator cannot run this kernel.\n";
     return heading +
-           fmt::format(
-               "\nemulator beside Nsight Compute {}, {}: {} of the counters that it models equal\n\n", r.hardware->ncu,
-               r.hardware->kernels == 1 ? "1 launch" : fmt::format("{} launches", r.hardware->kernels), agreement(r)) +
+           fmt::format("\nemulator beside Nsight Compute {}, {}: {} modelled counters are equal\n\n", r.hardware->ncu,
+                       r.hardware->kernels == 1 ? "1 launch" : fmt::format("{} launches", r.hardware->kernels),
+                       agreement(r)) +
            t.print(as);
 }
 
@@ -251,9 +250,9 @@ std::string explain_difference(const result& before, const result& after) {
     if (!before.launched && !after.launched && before.device.kind != "host")
         return "Nothing was launched: there was nothing to do.";
     if (before.time && after.time) {
-        const bool apart = before.time->kernel.apart_from(after.time->kernel);
+        const bool differ = before.time->kernel.apart_from(after.time->kernel);
         const double ratio = before.time->kernel.median_s / after.time->kernel.median_s;
-        text = !apart       ? "Their times are within each other's spread. "
+        text = !differ      ? "Their times are within each other's spread. "
                : ratio >= 1 ? fmt::format("{} is {:.2f} times as fast. ", after.kernel, ratio)
                             : fmt::format("{} takes {:.2f} times as long. ", after.kernel, 1 / ratio);
     }
@@ -268,8 +267,8 @@ std::string explain_difference(const result& before, const result& after) {
                 most = &e;
             }
         }
-        constexpr double kWorthTelling = 0.02;
-        if (most != nullptr && weight > kWorthTelling * total) {
+        constexpr double kWorthReporting = 0.02;
+        if (most != nullptr && weight > kWorthReporting * total) {
             text += fmt::format("The largest change: {}.", change_of(*most, *before.counts, *after.counts));
         } else if (before.launched && after.launched && threads_of(before) != threads_of(after)) {
             text += fmt::format(
@@ -278,8 +277,8 @@ std::string explain_difference(const result& before, const result& after) {
                 grouped(threads_of(after)), grouped(threads_of(before)));
         } else {
             text +=
-                "No counter of the emulator changed: the kernels differ in the order of blocks, or in what no counter "
-                "shows.";
+                "No counter of the emulator changed: the kernels differ in the order of blocks, or in something that "
+                "no counter shows.";
         }
     }
     if (before.hardware && after.hardware) {
@@ -335,7 +334,7 @@ std::string show_difference(const kernel& from, const result& before, const kern
     if (before.launched && after.launched)
         changes += fmt::format("launch   {} -> {}\n", launch_of(before), launch_of(after));
     if (as != format::table) return headings + changes + "\n" + t.print(as) + "\n" + why + "\n";
-    constexpr std::size_t kIndent = 9;  // of what is said behind "changed"
+    constexpr std::size_t kIndent = 9;  // the column of the text after "changed"
     return wrapped(headings, 2) + wrapped(changes, kIndent) + "\n" + t.print(as) + "\n" + wrapped(why) + "\n";
 }
 

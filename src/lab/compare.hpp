@@ -1,5 +1,4 @@
-// What two sets of counters say of each other: the emulator's and the hardware's of one kernel, or those of two
-// kernels.
+// Compares two sets of counters: the emulator's and the hardware's of one kernel, or those of two kernels.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +12,8 @@
 
 namespace cornerturn::lab {
 
-// One counter of the hardware beside what the emulator makes of it, and why they are, or are not, the same.
-struct reading_beside {
+// A counter's value from the emulator and from the hardware, and the reason if they differ.
+struct counter_comparison {
     std::string metric;  // Nsight Compute's name
     std::uint64_t emulated = 0;
     double read = 0;
@@ -22,20 +21,20 @@ struct reading_beside {
     bool equal() const { return static_cast<double>(emulated) == read; }
 };
 
-// Those that the emulator models, then those that also count lost arbitration beside what they should have read. Empty
-// unless both have counted.
-std::vector<reading_beside> compare_with_hardware(const result& r);
+// First the counters that the emulator models. Then those that also count lost arbitration, beside the modelled value.
+// Empty unless the result has counters of both.
+std::vector<counter_comparison> compare_with_hardware(const result& r);
 
-// How many of the modelled counters are equal, such as "8 of 8"; "-" where nothing can be compared.
+// How many of the modelled counters are equal, such as "8 of 8"; "-" if nothing can be compared.
 std::string agreement(const result& r);
 
-// The comparison of one kernel's run.
+// The emulator's counters beside the hardware's.
 std::string show_comparison(const result& r, format as);
 
-// Two kernels on the same work: what changed, both's counters, and which of them explains the difference.
+// Two kernels on the same work: what changed, the counters of both, and the counter that explains the difference.
 std::string show_difference(const kernel& from, const result& before, const kernel& to, const result& after, format as);
 
-// The sentence at its end.
+// The sentences at the end of show_difference().
 std::string explain_difference(const result& before, const result& after);
 
 }  // namespace cornerturn::lab

@@ -16,7 +16,7 @@ namespace {
 
 std::string version(int number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); }
 
-// The driver's own version, such as "580.65.06"; the newest CUDA that it supports where Linux does not tell.
+// The driver's version, such as "580.65.06". If Linux does not report it, the newest CUDA that the driver supports.
 std::string driver_version() {
     std::ifstream file("/proc/driver/nvidia/version");
     for (std::string word; file >> word;) {
@@ -50,7 +50,7 @@ cuda_machine::cuda_machine() {
     capability_ = properties.major * 10 + properties.minor;
     int kilohertz = 0;
     CORNERTURN_CUDA(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, device));
-    // CUDA programming guide, arithmetic instructions: results of an FP32 add or multiply-add a clock, for each
+    // CUDA programming guide, arithmetic instructions: results of an FP32 add or multiply-add in a clock cycle of a
     // multiprocessor.
     const int cores = capability_ == 75 || capability_ == 80 ? 64 : 128;
     fp32_flops_ = 2.0 * properties.multiProcessorCount * cores * kilohertz * 1e3;

@@ -1,4 +1,4 @@
-// The GPU that the lab runs on: what it is called, and what it cannot do.
+// The GPU that the lab runs on: its name and its limits.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@ namespace cornerturn::lab {
 // The current device.
 class cuda_machine {
 public:
-    // Throws unsupported, saying what was found instead, where no GPU answers.
+    // Throws unsupported, with the reason, if there is no usable GPU.
     cuda_machine();
 
     const device_info& info() const { return info_; }
 
-    // Why the kernel cannot run here; empty where it can.
+    // Why the kernel cannot run here; empty if it can.
     std::string cannot_run(const kernel& k) const;
 
-    // Operations of the arithmetic that the rate counts, two for a multiply-add, that all cores can do a second at
-    // their highest clock. 0 where it counts bytes, or where this is not known.
+    // Operations a second that all cores can do at their highest clock, in the arithmetic that the rate counts. A
+    // multiply-add is two. 0 if the rate counts bytes, or if this is not known.
     double peak_flops(const rate_unit& rate) const;
 
-    // Empty, or a sentence on the memory that lacks.
+    // A sentence about the missing memory; empty if there is enough.
     std::string lacks_memory(std::int64_t bytes) const;
 
 private:

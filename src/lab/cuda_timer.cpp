@@ -15,7 +15,7 @@ namespace cornerturn::lab {
 namespace {
 
 constexpr int kGraphLaunches = 100, kLargeGraphLaunches = 20;
-// Up to here a launch takes longer to start than to run.
+// Up to here, a launch takes longer to start than to run.
 constexpr std::int64_t kLaunchBoundBytes = 8 << 20;
 
 }  // namespace
@@ -77,14 +77,14 @@ work_function cuda_timer::prepare(const work_function& work, const timing_method
     return [stream = stream_, owner] { CORNERTURN_CUDA(cudaGraphLaunch(owner.get(), stream)); };
 }
 
-// Kernels may leave lines that are to be evicted last, which slow down what works in the L2 afterwards.
-void cuda_timer::make_lines_ordinary() const {
+// Kernels may leave lines that the L2 evicts last. These slow down later work in the L2.
+void cuda_timer::reset_kept_lines() const {
     if (persisting_l2_) CORNERTURN_CUDA(cudaCtxResetPersistingL2Cache());
 }
 
 void cuda_timer::flush(void* memory) const {
-    make_lines_ordinary();  // so that the memset pushes them out
-    // It also keeps the GPU busy while the host queues the launch, so that no launch latency is timed.
+    reset_kept_lines();  // so that the memset evicts them
+    // The memset also keeps the GPU busy while the host queues the launch, so that no launch latency is timed.
     CORNERTURN_CUDA(cudaMemsetAsync(memory, 0, static_cast<std::size_t>(flush_bytes_), stream_));
 }
 
@@ -112,12 +112,12 @@ std::vector<timing> cuda_timer::measure(const std::vector<work_function>& prepar
     const auto sample = [&](const work_function& work) {
         if (how.flush) flush(cold.get);
         if (how.again) {
-            make_lines_ordinary();
+            reset_kept_lines();
             work();
         }
         return how.by == clock_of::wall ? by_wall_clock(work, how) : by_events(work, how);
     };
-    // Of a call: samples of many long ones in a row would take minutes.
+    // The limit is for one call, as samples are: samples of many long calls in a row would take minutes.
     const double patience = how.by == clock_of::wall ? std::max(1.0, 2 * samples.seconds) / how.in_a_row
                                                      : std::numeric_limits<double>::infinity();
     return sample_in_turn(

@@ -1,4 +1,4 @@
-// Timing work on the GPU: events around launches, the L2 cache flushed, contestants sampled in turn.
+// Times work on the GPU: by events around launches, after a flush of the L2 cache, with contestants sampled in turn.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,25 +12,26 @@
 
 namespace cornerturn::lab {
 
-// By events around what the GPU does; or by the host's, from a stream where all is done until it is so again.
+// events: around the work on the GPU. wall: the host's clock, from an idle stream until it is idle again.
 enum class clock_of { events, wall };
 
-// What one sample is.
+// How one sample is taken.
 struct timing_method {
-    int launches = 1;    // in one CUDA graph, if more than one
-    bool flush = true;   // the L2 cache before it
-    bool again = false;  // runs once untimed right before it, with no lines that an earlier sample keeps in the L2
+    int launches = 1;    // more than 1: in one CUDA graph
+    bool flush = true;   // flush the L2 cache before the sample
+    bool again = false;  // first reset lines that an earlier sample keeps in the L2, and run the work once untimed
     clock_of by = clock_of::events;
-    int in_a_row = 1;  // by the wall clock: calls
+    int in_a_row = 1;  // by the wall clock: calls a sample
     std::string text() const;
 };
 
-// By the bytes that one launch reads and writes: where it takes longer to start than to run, many warm ones in a graph.
+// bytes_moved: what one launch reads and writes. If a launch takes longer to start than to run, the method is many warm
+// launches in a graph.
 timing_method method_for(std::int64_t bytes_moved, bool warm);
-// Many warm ones in a graph, whatever one moves.
+// Many warm launches in a graph, however many bytes one moves.
 timing_method warm_graph_for(std::int64_t bytes_moved);
 
-// So many calls in a row by the wall clock. The L2 is flushed before them where it is for the other method.
+// This many calls in a row, by the wall clock. The L2 is flushed before them if the other method flushes it.
 timing_method wall_clock_for(const timing_method& other, int in_a_row);
 
 // Queues work on the timer's stream.
@@ -45,13 +46,13 @@ public:
     cuda_timer& operator=(const cuda_timer&) = delete;
 
     cudaStream_t stream() const { return stream_; }
-    std::int64_t flush_bytes() const { return flush_bytes_; }  // of device memory, while it measures
+    std::int64_t flush_bytes() const { return flush_bytes_; }  // of device memory, during measure()
 
-    // What a sample runs: the work, or a graph of it, which what is returned owns.
+    // What a sample runs: the work, or a CUDA graph of it. The returned function owns the graph.
     work_function prepare(const work_function& work, const timing_method& how) const;
 
-    // Seconds a launch or a call takes of each, sampled in turn (lab/statistics.hpp). By the wall clock, who has taken
-    // a second or twice what the samples may take sits out the rest.
+    // Seconds that a launch or a call of each takes, sampled in turn (lab/statistics.hpp). By the wall clock, work that
+    // has used a second, or twice samples.seconds if that is longer, is not sampled again.
     std::vector<timing> measure(const std::vector<work_function>& prepared, const timing_method& how,
                                 const sampling& samples, std::uint64_t seed) const;
 
@@ -59,7 +60,7 @@ private:
     double by_events(const work_function& work, const timing_method& how) const;
     double by_wall_clock(const work_function& work, const timing_method& how) const;
     void flush(void* memory) const;
-    void make_lines_ordinary() const;
+    void reset_kept_lines() const;
 
     cudaStream_t stream_ = nullptr;
     cudaEvent_t begin_ = nullptr, end_ = nullptr;

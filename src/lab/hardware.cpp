@@ -24,7 +24,7 @@ extern char** environ;
 namespace cornerturn::lab {
 namespace {
 
-// Tells the program that ncu runs that it is run so.
+// Set in the environment of the program that ncu runs: is_profiled().
 constexpr const char* kProfiledVariable = "CORNERTURN_PROFILED";
 
 constexpr const char* kCycles = "sm__cycles_elapsed.max";
@@ -34,26 +34,26 @@ struct hardware_metric {
 };
 constexpr hardware_metric kMetrics[] = {
     {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", "bank conflicts of loads, and lost arbitration"},
-    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "of stores"},
+    {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", "bank conflicts of stores, and lost arbitration"},
     {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "wavefronts of loads, and lost arbitration"},
-    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "of stores"},
+    {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "wavefronts of stores, and lost arbitration"},
     {"smsp__inst_executed.sum", "warp instructions, as compiled"},
     {"smsp__issue_active.avg.pct_of_peak_sustained_active", "% of cycles in which a scheduler issued one"},
     {"smsp__cycles_active.avg.pct_of_peak_sustained_elapsed", "% of cycles in which a scheduler had a warp"},
     {kCycles, "cycles"},
     {kProfiledTime, "ns under the profiler, caches flushed before"},
-    {"dram__throughput.avg.pct_of_peak_sustained_elapsed", "% of what DRAM could move"},
+    {"dram__throughput.avg.pct_of_peak_sustained_elapsed", "% of DRAM's peak bandwidth"},
     {"dram__bytes_read.sum", "bytes from DRAM"},
-    {"dram__bytes_write.sum", "bytes to DRAM: what is still in L2 at the end is not among them"},
+    {"dram__bytes_write.sum", "bytes to DRAM, without what is still in L2 at the end"},
     {"l1tex__t_sector_hit_rate.pct", "% of sectors found in L1"},
     {"lts__t_sector_hit_rate.pct", "% of sectors found in L2; stores hit"},
     {"sm__warps_active.avg.pct_of_peak_sustained_active",
      "achieved occupancy: % of the warps that a multiprocessor holds"},
     {"sm__maximum_warps_per_active_cycle_pct",
-     "theoretical occupancy: what registers, shared memory and block size leave"},
+     "theoretical occupancy: the % that registers, shared memory and block size allow"},
     {"launch__registers_per_thread", "registers a thread"},
 };
-// What a warp waits for.
+// Reasons to wait, and what a warp then waits for.
 constexpr hardware_metric kStalls[] = {
     {"barrier", "the block's other warps"},
     {"dispatch_stall", "the dispatcher"},
@@ -63,12 +63,12 @@ constexpr hardware_metric kStalls[] = {
     {"math_pipe_throttle", "an arithmetic unit"},
     {"mio_throttle", "room in the queue to shared memory"},
     {"no_instruction", "its next instruction"},
-    {"not_selected", "another warp's turn"},
+    {"not_selected", "its turn: the scheduler chose another warp"},
     {"short_scoreboard", "data from shared memory"},
     {"wait", "a fixed number of cycles"},
 };
 
-// Where Debian's, Ubuntu's and NVIDIA's packages put it.
+// Where the packages of Debian, Ubuntu and NVIDIA install ncu.
 constexpr const char* kFolders[] = {"/usr/local/cuda/bin", "/opt/nvidia/nsight-compute",
                                     "/usr/lib/nvidia-cuda-toolkit/bin"};
 
@@ -77,7 +77,7 @@ bool runs(const std::filesystem::path& path) {
     return std::filesystem::is_regular_file(path, none) && access(path.c_str(), X_OK) == 0;
 }
 
-// The lines of a table of "a","b""c",... from the one that begins with the heading "ID".
+// The rows of a CSV table, from the row that begins with the heading "ID". A doubled quote is a quote.
 std::vector<std::vector<std::string>> read_csv(const std::string& text) {
     std::vector<std::vector<std::string>> rows;
     std::size_t at = text.starts_with("\"ID\"") ? 0 : text.find("\n\"ID\"");
@@ -120,17 +120,17 @@ bool read_number(const std::string& text, double& value) {
     return status == std::errc{} && end == digits.data() + digits.size();
 }
 
-// The mark that a launch was made under, of "family/rung@variant/void cornerturn::...": an id has one slash.
+// The mark of a launch with the name "family/rung@variant/void cornerturn::...". A mark is an id, which has one slash.
 std::string marked_as(const std::string& kernel_name) {
     return kernel_name.substr(0, kernel_name.find('/', std::min(kernel_name.find('/'), kernel_name.size() - 1) + 1));
 }
 
-// Of launches one after the other: cycles add up as their time does.
+// Launches run one after the other, so cycles add up.
 bool adds_up(std::string_view metric) { return metric.ends_with(".sum") || metric == kCycles; }
 bool is_largest(std::string_view metric) { return metric.ends_with(".max") || metric.starts_with("launch__"); }
 bool is_least(std::string_view metric) { return metric.ends_with(".min"); }
 
-// A file without a name, that ends with the program.
+// A temporary file without a name. It is deleted when it is closed.
 struct closed {
     void operator()(std::FILE* f) const { std::fclose(f); }
 };
@@ -150,10 +150,10 @@ std::string contents(const scratch_file& file) {
     return text;
 }
 
-// Runs the program and waits. What it prints goes into `out`, errors into `errors`. Returns its exit code.
+// Runs the program and waits. Returns its exit code, or 128 plus the signal that ended it.
 int run_program(const std::vector<std::string>& command, const scratch_file& out, const scratch_file& errors) {
     std::vector<char*> arguments;
-    for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+    for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
     arguments.push_back(nullptr);
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
@@ -176,10 +176,10 @@ std::string version_of(const std::string& ncu) {
     const std::string text = contents(out);
     const std::size_t at = text.find("Version ");
     if (code != 0 || at == std::string::npos)
-        throw unsupported(fmt::format("{} is not Nsight Compute's ncu: its --version names no version", ncu));
-    std::istringstream words(text.substr(at));
+        throw unsupported(fmt::format("{} is not Nsight Compute's ncu: its --version prints no version", ncu));
+    std::istringstream rest(text.substr(at));
     std::string version;
-    words >> version >> version;
+    rest >> version >> version;
     return version;
 }
 
@@ -217,17 +217,17 @@ std::string wait_text(std::string_view reason, double cycles) { return fmt::form
 
 std::vector<std::string> read_metrics(const std::string& text) {
     std::vector<std::string> names;
-    std::istringstream words(text);
-    for (std::string word; std::getline(words, word, ',');) {
-        const bool could_be = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
+    std::istringstream list(text);
+    for (std::string name; std::getline(list, name, ',');) {
+        const bool could_be = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
             return std::isalnum(c) != 0 || c == '_' || c == '.';
         });
         if (!could_be)
             throw invalid_argument(fmt::format(
                 "--metrics has '{}': it takes Nsight Compute's names, such as sm__cycles_active.avg, separated "
                 "by commas",
-                word));
-        if (std::find(names.begin(), names.end(), word) == names.end()) names.push_back(word);
+                name));
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
     if (names.empty()) throw invalid_argument("--metrics is empty: it takes Nsight Compute's names");
     return names;
@@ -237,7 +237,7 @@ std::string find_ncu(const std::string& named) {
     namespace fs = std::filesystem;
     if (named.find('/') != std::string::npos) {
         if (runs(named)) return named;
-        throw unsupported(fmt::format("--ncu is {}, which cannot be run", named));
+        throw unsupported(fmt::format("--ncu is {}, which is not an executable file", named));
     }
     const std::string name = named.empty() ? "ncu" : named;
     const char* const path = std::getenv("PATH");
@@ -276,7 +276,7 @@ std::map<std::string, hardware_counters> read_hardware(const std::string& ncu,
         if (std::find(wanted.begin(), wanted.end(), name) == wanted.end()) wanted.push_back(name);
     }
     const std::string version = version_of(ncu);
-    // Only what is marked, by the name of its mark; the clocks are whoever's runs the machine.
+    // ncu profiles only marked launches, names them by their marks, and leaves the clocks alone.
     std::vector<std::string> command = {ncu,
                                         "--csv",
                                         "--page",
@@ -309,8 +309,11 @@ std::map<std::string, hardware_counters> read_hardware(const std::string& ncu,
 
 namespace {
 
-// One launch's value, put to those before it, which took `before` together.
-double together(std::string_view metric, double all, double before, double value, double time) {
+constexpr const char* kMetricRemedy =
+    "`ncu --query-metrics` lists this GPU's metrics; a name needs an ending such as .sum or .avg";
+
+// Combines a launch's value and time with the value `all` of the launches before it, which took the time `before`.
+double combined(std::string_view metric, double all, double before, double value, double time) {
     if (adds_up(metric)) return all + value;
     if (is_largest(metric)) return std::max(all, value);
     if (is_least(metric)) return std::min(all, value);
@@ -321,8 +324,6 @@ double together(std::string_view metric, double all, double before, double value
 
 std::map<std::string, hardware_counters> parse_ncu(const std::string& printed, const std::vector<std::string>& metrics,
                                                    const std::vector<std::string>& needed) {
-    constexpr const char* kRemedy =
-        "`ncu --query-metrics` lists what this GPU has; a name ends with what is made of it, such as .sum or .avg";
     const auto rows = read_csv(printed);
     std::map<std::string, hardware_counters> found;
     if (rows.size() < 3) return found;  // headings, units
@@ -333,7 +334,7 @@ std::map<std::string, hardware_counters> parse_ncu(const std::string& printed, c
         return std::find(needed.begin(), needed.end(), metric) != needed.end();
     };
     const std::size_t name = column_of("Kernel Name"), time_column = column_of(kProfiledTime), none = rows[0].size();
-    if (name == none) throw error("ncu gave no 'Kernel Name': this program does not know this version of ncu");
+    if (name == none) throw error("ncu printed no 'Kernel Name': this program does not know this version of ncu");
     std::map<std::string, double> time_of;
     for (std::size_t row = 2; row < rows.size(); ++row) {
         const std::string id = marked_as(rows[row][name]);
@@ -345,18 +346,18 @@ std::map<std::string, hardware_counters> parse_ncu(const std::string& printed, c
             const std::size_t column = column_of(metric);
             double value = 0;
             if (column == none || !read_number(rows[row][column], value)) {
-                // What is always read is left out where a GPU does not have it.
+                // The GPU may lack a metric that is always asked for: it is left out.
                 if (!is_needed(metric)) continue;
-                throw error(column == none ? fmt::format("ncu gave no '{}': {}", metric, kRemedy)
-                                           : fmt::format("ncu gave '{}' for {} of {}: {}", rows[row][column], metric,
-                                                         id, kRemedy));
+                throw error(column == none ? fmt::format("ncu printed no '{}': {}", metric, kMetricRemedy)
+                                           : fmt::format("ncu printed '{}' for {} of {}: {}", rows[row][column], metric,
+                                                         id, kMetricRemedy));
             }
             const auto at =
                 std::find_if(sum.metrics.begin(), sum.metrics.end(), [&](const auto& m) { return m.first == metric; });
             if (first || at == sum.metrics.end()) {
                 sum.metrics.emplace_back(metric, value);
             } else {
-                at->second = together(metric, at->second, before, value, time);
+                at->second = combined(metric, at->second, before, value, time);
             }
         }
         before += time;
@@ -365,27 +366,24 @@ std::map<std::string, hardware_counters> parse_ncu(const std::string& printed, c
 }
 
 std::string ncu_failure(const std::string& printed, int exit_code) {
-    const auto says = [&](const char* words) { return printed.find(words) != std::string::npos; };
-    if (says("ERR_NVGPUCTRPERM"))
-        return "ncu may not read this GPU's counters (ERR_NVGPUCTRPERM): run as root, or have the driver loaded with "
+    if (printed.find("ERR_NVGPUCTRPERM") != std::string::npos)
+        return "ncu may not read this GPU's counters (ERR_NVGPUCTRPERM): run as root, or load the driver with "
                "NVreg_RestrictProfilingToAdminUsers=0";
-    // A line of its own tells which.
-    std::string reason, own;
+    // If a metric is wrong, the error that names it is not the first line.
+    std::string reason, ours;
     std::istringstream lines(printed);
     for (std::string line; std::getline(lines, line);) {
-        if (line.starts_with("cornerturn: ") && own.empty()) own = line.substr(std::strlen("cornerturn: "));
+        if (line.starts_with("cornerturn: ") && ours.empty()) ours = line.substr(std::strlen("cornerturn: "));
         if (!line.starts_with("==ERROR==")) continue;
         line = line.substr(std::strlen("==ERROR=="));
         line.erase(0, line.find_first_not_of(' '));
         if (reason.empty() || line.find("metric") != std::string::npos) reason = line;
     }
-    if (reason.find("metric") != std::string::npos)
-        return fmt::format(
-            "ncu: {} (`ncu --query-metrics` lists what this GPU has; a name ends with .sum, .avg or the like)", reason);
-    if (!own.empty()) return "under ncu: " + own;
+    if (reason.find("metric") != std::string::npos) return fmt::format("ncu: {} ({})", reason, kMetricRemedy);
+    if (!ours.empty()) return "under ncu: " + ours;
     if (!reason.empty()) return "ncu: " + reason;
-    if (exit_code == 0) return "ncu profiled no launch: there was nothing to do, or it does not know the GPU's driver";
-    return fmt::format("ncu ended with {} and did not say why", exit_code);
+    if (exit_code == 0) return "ncu profiled no launch: there was nothing to do, or ncu does not know the GPU's driver";
+    return fmt::format("ncu ended with exit code {} and no reason", exit_code);
 }
 
 }  // namespace cornerturn::lab

@@ -1,5 +1,5 @@
-// Counters that a GPU itself keeps, read with Nsight Compute's command line (ncu): it runs this program's own command
-// once more and profiles the launches that are marked there.
+// Reads a GPU's hardware counters with ncu, the command line of Nsight Compute. ncu runs this program's command once
+// more and profiles the launches that are marked there.
 #pragma once
 
 #include <cstdint>
@@ -11,32 +11,34 @@
 
 namespace cornerturn::lab {
 
-// Of one kernel of the registry: all that it launched.
+// The counters of all launches of one registered kernel.
 struct hardware_counters {
     std::string ncu;  // its version
     int kernels = 0;  // launches
-    // By Nsight Compute's names, in the order asked for. Over several launches sums and cycles are added, what is the
-    // launch's own or a maximum is the largest, a minimum the least, and rates are means by how long each launch took.
+    // By Nsight Compute's names, in the order asked for. Over several launches, sums and cycles are added up. Of
+    // maxima, and of properties of a launch, the largest is kept; of minima, the least. Rates are means weighted by
+    // time.
     std::vector<std::pair<std::string, double>> metrics;
 
     const double* find(std::string_view name) const;  // null: was not read
 };
 
-// What is read of every kernel: what the emulator models, notes 001's and 003's, and what tells why a kernel waits.
+// The metrics that are read of every kernel: those that the emulator models, those of notes 001 and 003, and what warps
+// wait for.
 const std::vector<std::string>& hardware_metrics();
 
-// What one of these says, in a few words; empty for others.
+// The meaning of one of these, in a few words; empty for other metrics.
 std::string meaning_of(std::string_view hardware_metric);
 
 std::string wait_text(std::string_view reason, double cycles);  // "long_scoreboard 12.3"
 
-// What nvcc and the hardware know and no emulator: how long a launch took under the profiler, in nanoseconds.
+// The time of a launch under the profiler, in nanoseconds.
 inline constexpr const char* kProfiledTime = "gpu__time_duration.sum";
-// A warp's wait of this kind, in cycles an instruction issued, stands between these.
+// The name of a metric of waiting, in cycles per issued instruction: the reason stands between these.
 inline constexpr std::string_view kStallPrefix = "smsp__average_warps_issue_stalled_",
                                   kStallSuffix = "_per_issue_active.ratio";
 
-// The wait that costs a warp most, of metrics by name, such as "long_scoreboard 12.3"; "-" where none was read.
+// The wait that costs a warp most, such as "long_scoreboard 12.3"; "-" if none was read.
 template <class Metrics>
 std::string longest_wait(const Metrics& metrics) {
     std::string_view worst;
@@ -50,28 +52,28 @@ std::string longest_wait(const Metrics& metrics) {
     return worst.empty() ? "-" : wait_text(worst, most);
 }
 
-// Words with commas between them. Throws invalid_argument where one could not be a metric's name.
+// Names separated by commas. Throws invalid_argument if one cannot be a metric's name.
 std::vector<std::string> read_metrics(const std::string& text);
 
-// ncu itself: `named` if that is not empty, else the one of PATH, or the newest where its packages put it. Throws
-// unsupported that says where it was looked for.
+// The file of ncu. `named` is a path, or a name to search for in PATH. If it is empty: ncu in PATH, or the newest ncu
+// where its packages install it. Throws unsupported, which says where this searched.
 std::string find_ncu(const std::string& named);
 
-// Runs this program with these arguments under ncu. By kernel id. Throws error with the remedy where ncu cannot: no
-// permission, a metric that the GPU does not have, no launch.
+// Runs this program with these arguments under ncu. Returns the counters by kernel id. Throws error with a remedy if
+// ncu fails: no permission, a metric that the GPU does not have, no launch.
 std::map<std::string, hardware_counters> read_hardware(const std::string& ncu,
                                                        const std::vector<std::string>& arguments,
                                                        const std::vector<std::string>& more_metrics);
 
-// True in the program that read_hardware() runs: all that it has to do is launch.
+// True in the program that read_hardware() runs. That program only has to launch.
 bool is_profiled();
 
-// What ncu printed for `--csv --page raw`, each launch named by the mark it was made under. Throws error where one of
-// `needed` is missing or no number; others are left out there.
+// Reads the output of `ncu --csv --page raw`, in which a launch's name begins with its mark. Throws error if one of
+// `needed` is missing or not a number. Other metrics are then left out.
 std::map<std::string, hardware_counters> parse_ncu(const std::string& printed, const std::vector<std::string>& metrics,
                                                    const std::vector<std::string>& needed);
 
-// A sentence on why ncu failed and what helps, from what it printed.
+// Makes a sentence from ncu's output: why it failed, and what helps.
 std::string ncu_failure(const std::string& printed, int exit_code);
 
 }  // namespace cornerturn::lab

@@ -1,4 +1,4 @@
-// All rungs of an operation's ladder, in order.
+// Runs all rungs of an operation's ladder, in order.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@ namespace cornerturn::lab {
 
 std::vector<const kernel*> ladder_of(const operation& does);
 
-// Runs them one after the other. A kernel that does not take the dtype is skipped with that reason. `before` is told
-// of each before it runs, for a progress bar.
+// A kernel that does not take the dtype is skipped with that reason. Calls `before` before each kernel runs, for a
+// progress bar.
 std::vector<result> run_ladder(const std::vector<const kernel*>& rungs, runner& on, const request& what,
                                const std::function<void(const kernel&)>& before);
 

@@ -1,4 +1,4 @@
-// The table of a ladder.
+// Shows the results of a ladder as tables.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "lab/compare.hpp"
-#include "lab/view_words.hpp"
+#include "lab/view_text.hpp"
 #include "lab/views.hpp"
 
 namespace cornerturn::lab {
@@ -16,7 +16,7 @@ using emulator::counters;
 using emulator::kLoad;
 using emulator::kStore;
 
-// A column, and what stands in a rung's row.
+// A column, and its text for a rung.
 struct ladder_column {
     table::column head;
     std::function<std::string(const result&)> cell;
@@ -38,7 +38,7 @@ table table_of(const std::vector<result>& all, const ladder_columns& columns) {
 const ladder_column kIdColumn = {{"id"}, [](const result& r) { return r.kernel; }};
 const ladder_column kVerifiedColumn = {{"verified"}, verified_text};
 
-// Of slabs, which are several launches, the grid is the first one's.
+// If there are several launches, which are slabs, the grid shown is that of the first.
 std::string grid_cell(const result& r) {
     if (!r.launched) return "-";
     return (r.launches > 1 ? fmt::format("{} * ", r.launches) : "") + extent(r.grid);
@@ -58,7 +58,7 @@ ladder_columns counter_columns() {
     struct counted {
         const char *csv, *above;
         counters::by_direction counters::*what;
-        counters::by_direction counters::*requests;  // that it is divided by; null: it is not
+        counters::by_direction counters::*requests;  // the divisor; null: none
     };
     constexpr counted kCounted[] = {
         {"requests", "requests", &counters::global_requests, nullptr},
@@ -68,8 +68,8 @@ ladder_columns counter_columns() {
     ladder_columns all;
     for (const counted& c : kCounted) {
         for (const emulator::direction op : {kLoad, kStore}) {
-            const char* const word = op == kLoad ? "ld" : "st";
-            all.push_back({{fmt::format("{} {}", c.csv, word), true, c.above, word}, [c, op](const result& r) {
+            const char* const suffix = op == kLoad ? "ld" : "st";
+            all.push_back({{fmt::format("{} {}", c.csv, suffix), true, c.above, suffix}, [c, op](const result& r) {
                                if (!r.counts) return std::string("-");
                                if (c.requests == nullptr) return std::to_string(((*r.counts).*c.what)[op]);
                                return per_request(*r.counts, c.what, c.requests, op);
@@ -79,7 +79,7 @@ ladder_columns counter_columns() {
     return all;
 }
 
-// Of a ladder where `any` was timed.
+// any: the time of any rung, for the headings.
 ladder_columns time_columns(const measured_time& any, bool on_terminal) {
     ladder_columns all = {
         {{"us median (p10-p90)", true, "us", "median (p10-p90)"},
@@ -94,7 +94,7 @@ ladder_columns time_columns(const measured_time& any, bool on_terminal) {
     return all;
 }
 
-// What the notes tell. Nothing is quicker there than the yardstick.
+// The rates of the notes. `yardstick` is the highest: in the notes nothing is faster than the yardstick.
 ladder_columns noted_columns(const operation_facts& facts, double yardstick) {
     return {{{fmt::format("noted {}", facts.rate.name), true, "noted", facts.rate.name},
              [](const result& r) { return r.noted_rate > 0 ? fmt::format("{:.1f}", r.noted_rate) : "-"; }},
@@ -103,7 +103,7 @@ ladder_columns noted_columns(const operation_facts& facts, double yardstick) {
              }}};
 }
 
-// Of the hardware's counters, what a ladder has room for.
+// The hardware's counters that fit into the table of a ladder.
 ladder_columns hardware_columns() {
     struct shown {
         const char *heading, *metric, *format;
@@ -113,7 +113,7 @@ ladder_columns hardware_columns() {
         {"instructions", "smsp__inst_executed.sum", "{:.0f}"},
         {"registers", "launch__registers_per_thread", "{:.0f}"},
         {"occupancy %", "sm__warps_active.avg.pct_of_peak_sustained_active", "{:.0f}", "occupancy %", "has"},
-        {"of", "sm__maximum_warps_per_active_cycle_pct", "{:.0f}", "occupancy %", "most"},
+        {"theoretical occupancy %", "sm__maximum_warps_per_active_cycle_pct", "{:.0f}", "occupancy %", "most"},
         {"L1 hit %", "l1tex__t_sector_hit_rate.pct", "{:.1f}", "hit %", "L1"},
         {"L2 hit %", "lts__t_sector_hit_rate.pct", "{:.1f}", "hit %", "L2"},
         {"DRAM %", "dram__throughput.avg.pct_of_peak_sustained_elapsed", "{:.1f}", "DRAM", "%"},
@@ -133,7 +133,7 @@ ladder_column wait_column() {
     return {{"longest wait"}, [](const result& r) { return r.hardware ? longest_wait(r.hardware->metrics) : "-"; }};
 }
 
-// What --metrics asks for.
+// The counters that --metrics adds.
 ladder_columns metric_columns(const hardware_counters& read) {
     const auto& usual = hardware_metrics();
     ladder_columns all;
@@ -147,7 +147,7 @@ ladder_columns metric_columns(const hardware_counters& read) {
     return all;
 }
 
-// The parts of a ladder's table. On a terminal those that were asked for beside the counters are tables of their own.
+// The parts of a ladder's table. On a terminal, times and hardware counters are separate tables.
 struct ladder_parts {
     const measured_time* time = nullptr;          // of a rung that was timed
     const hardware_counters* hardware = nullptr;  // of a rung that has them
@@ -217,7 +217,7 @@ std::string terminal_tables(const std::vector<result>& all, const ladder_parts& 
            t.print(format::table);
 }
 
-// What was run, and where the numbers are from.
+// What was run, and the sources of the numbers.
 std::string ladder_heading(const std::vector<result>& all, const ladder_parts& parts, format as) {
     const result& any = all.front();
     std::string heading = fmt::format("{} on {}", work_text(any), device_text(any));
@@ -227,7 +227,7 @@ std::string ladder_heading(const std::vector<result>& all, const ladder_parts& p
     if (as != format::table) {
         if (parts.time != nullptr) heading += "; counters from the emulator";
         if (parts.hardware != nullptr)
-            heading += fmt::format("; from the hardware, by Nsight Compute {}: instructions and what follows",
+            heading += fmt::format("; columns from \"instructions\" on: the hardware, by Nsight Compute {}",
                                    parts.hardware->ncu);
     }
     if (parts.noted_yardstick > 0) {

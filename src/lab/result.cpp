@@ -24,7 +24,7 @@ ordered_json derived_of(const emulator::counters& counts) {
             {"shared_conflicts_st", counts.shared_conflicts[emulator::kStore]}};
 }
 
-// Counts as the whole numbers that they are.
+// A whole value as an integer.
 ordered_json number(double value) {
     constexpr double kExact = 9007199254740992;  // 2^53
     if (value >= 0 && value <= kExact && value == std::floor(value)) return static_cast<std::uint64_t>(value);
@@ -70,7 +70,7 @@ ordered_json to_json(const result& r) {
     }
     if (r.device.kind != "host") {
         out["launch"] = {{"grid", triple(r.grid)}, {"block", triple(r.block)}};
-        // More: slabs, the last one smaller than the grid shown. None: an empty matrix.
+        // Above 1: slabs, of which the last is smaller than the grid shown. 0: an empty matrix.
         if (r.launches != 1) out["launch"]["launches"] = r.launches;
     }
     out["status"] = "ran";

@@ -1,4 +1,4 @@
-// What one run of one kernel gave: the object that `profile --format json` prints.
+// The result of one run of one kernel: the object that `profile --format json` prints.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -19,9 +19,9 @@ namespace cornerturn::lab {
 
 struct device_info {
     std::string kind = "emulator";       // "emulator", "cuda" or "host"
-    std::string name = {};               // on cuda, and of a host that is measured
-    std::string driver = {}, cuda = {};  // on cuda
-    int cores = 0;                       // of a host that is measured
+    std::string name = {};               // cuda, and the host of a bench
+    std::string driver = {}, cuda = {};  // cuda
+    int cores = 0;                       // the host of a bench
 
     std::string text() const;  // "NVIDIA H200 (driver 580.159.04, CUDA 13.0)"
 };
@@ -32,11 +32,11 @@ struct timing {
 
     // From the 10th to the 90th percentile, as a fraction of the median.
     double spread() const { return median_s > 0 ? (p90_s - p10_s) / median_s : 0; }
-    // Beyond the spread: the ranges from the 10th to the 90th percentile do not meet.
+    // Whether the ranges from the 10th to the 90th percentile do not overlap.
     bool apart_from(const timing& other) const { return p90_s < other.p10_s || other.p90_s < p10_s; }
 };
 
-// How long something is sampled: until both are full.
+// How long to sample: until both limits are reached.
 struct sampling {
     double seconds = 0.5;
     int rounds = 20;
@@ -45,10 +45,10 @@ struct sampling {
 struct measured_time {
     timing kernel, yardstick;
     std::string yardstick_what;  // "memcpy"
-    std::string method;          // how it was timed, in words
-    double amount = 0;           // by the kernel, of what its operation's rate counts
+    std::string method;          // timing_method::text()
+    double amount = 0;           // what the kernel did: bytes or operations, whichever the operation's rate counts
     rate_unit unit = kBandwidth;
-    double peak = 0;  // of what the rate counts, a second, that the device can do; 0: not known
+    double peak = 0;  // the most bytes or operations a second that the device can do; 0: not known
 
     double rate() const { return amount / kernel.median_s / 1e9; }
     double yardstick_rate() const { return amount / yardstick.median_s / 1e9; }
@@ -59,31 +59,31 @@ enum class verification { failed, sampled, passed };
 
 struct trials_outcome {
     int right = 0, declined = 0;
-    std::string fault = {};  // empty, or what the kernel did wrong, and in which trial
+    std::string fault = {};  // the kernel's first mistake, and the trial; empty if there is none
 };
 
 struct result {
     std::string kernel, origin;
     workload_pointer work;
-    int placement = 0;  // of the matrices in a GPU's memory
+    int placement = 0;  // request::placement
     device_info device;
-    std::string skipped;  // the reason; empty where it ran
+    std::string skipped;  // the reason; empty if it ran
 
-    bool launched = false;  // false on the host, and where there was nothing to do
+    bool launched = false;  // false on the host, and if there was nothing to do
     emulator::extent3 grid{0, 0, 0}, block{0, 0, 0};
     std::uint64_t launches = 0;
 
     verification verified = verification::failed;
-    std::string fault;  // what is wrong, where it failed
+    std::string fault;  // what is wrong, if it failed
     std::int64_t checked_elements = 0, checked_of = 0;
-    std::optional<trials_outcome> trials;  // none where the work itself was wrong
+    std::optional<trials_outcome> trials;  // none if the work itself failed
 
-    std::optional<emulator::counters> counts;  // by the emulator
+    std::optional<emulator::counters> counts;  // from the emulator
     std::vector<emulator::line_counters> lines;
     std::vector<emulator::watched_access> watched;
     std::optional<hardware_counters> hardware;
     std::optional<measured_time> time;
-    double noted_rate = 0;  // in the notes; 0 where they have none
+    double noted_rate = 0;  // from the notes; 0 if they have none
 
     bool ran() const { return skipped.empty(); }
     bool failed() const { return ran() && verified == verification::failed; }
@@ -95,7 +95,7 @@ using emulator::metrics;
 nlohmann::ordered_json to_json(const device_info& device);
 nlohmann::ordered_json to_json(const timing& t);
 nlohmann::ordered_json to_json(const result& r);
-// {"results": [...]}; with `provenance` what a stored result needs to be made again.
+// {"results": [...]}
 nlohmann::ordered_json to_json(const std::vector<result>& all);
 
 }  // namespace cornerturn::lab

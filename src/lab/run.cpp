@@ -10,16 +10,16 @@
 namespace cornerturn::lab {
 namespace {
 
-// Why the emulator cannot run the kernel; empty where it can.
+// Why the emulator cannot run the kernel; empty if it can.
 std::string emulator_cannot(const kernel& k) {
     if (k.facts.needs.feature != nullptr)
         return fmt::format("needs {}, which the emulator does not model", k.facts.needs.feature);
-    if (!k.is_built_for(backend::emulator)) return "is not a kernel that the emulator can run";
+    if (!k.is_built_for(backend::emulator)) return "does not run in the emulator";
     return {};
 }
 
-// Fills in what came of a run.
-void note(const emulated& found, result& r) {
+// Copies the outcome of a run into the result.
+void record(const emulated& found, result& r) {
     r.fault = found.found.fault;
     r.checked_elements = found.found.elements;
     if (found.found.passed()) r.verified = found.every_block ? verification::passed : verification::sampled;
@@ -48,7 +48,7 @@ emulated run_on_emulator(const kernel& k, const request& what, bool every_block)
                     .progress = what.progress});
 }
 
-// These launches are not counted.
+// The launches of trials are not counted.
 trials_outcome run_emulated_trials(const kernel& k, const request& what) {
     return run_trials(*what.work, [&](const workload& trial) {
         emulator::race_search races;
@@ -68,7 +68,7 @@ void fail(result& r, const std::string& fault) {
     r.fault = fault;
 }
 
-void note(const trials_outcome& found, result& r) {
+void record(const trials_outcome& found, result& r) {
     r.trials = found;
     if (!found.fault.empty()) fail(r, found.fault);
 }
@@ -84,8 +84,8 @@ public:
         if (found.declined) {
             r.skipped = found.found.fault;
         } else {
-            note(found, r);
-            if (what.tried && !r.failed()) note(run_emulated_trials(k, what), r);
+            record(found, r);
+            if (what.tried && !r.failed()) record(run_emulated_trials(k, what), r);
         }
         return r;
     }
@@ -108,7 +108,7 @@ public:
         r.fault = found.fault;
         r.checked_elements = found.elements;
         if (found.passed()) r.verified = verification::passed;
-        if (what.tried && !r.failed()) note(run_trials(k, *what.work, backend::host, *problem), r);
+        if (what.tried && !r.failed()) record(run_trials(k, *what.work, backend::host, *problem), r);
         return r;
     }
 };
@@ -118,7 +118,7 @@ public:
 result begin_result(const kernel& k, const request& what) {
     const workload& work = *what.work;
     if (!work.does().accepts(k))
-        throw invalid_argument(fmt::format("{} does not do the work of {}", k.id, work.does().name()));
+        throw invalid_argument(fmt::format("{} is not a kernel of {}", k.id, work.does().name()));
     if (const dtype& type = work.type(); !k.takes(type.size)) {
         std::string sizes;
         for (int size : {1, 2, 4, 8, 16}) {
@@ -154,7 +154,7 @@ emulated emulate(const kernel& k, const workload& work, const emulator::options&
         else
             emulation.add_output(b.name, b.data, bytes, work.type().size);
     }
-    // Where only classes run, each launch's tiles are prepared just before it and checked at the end.
+    // If one block of each class runs, each launch's tiles are prepared just before it, and checked at the end.
     std::vector<tile> tiles;
     emulation.on_sample([&](std::span<const emulator::sampled_tile> touched) {
         std::vector<tile> now;
@@ -204,21 +204,21 @@ trials_outcome run_trials(const kernel& k, const workload& work, backend on, pro
     return run_trials(work, [&](const workload& trial) {
         std::unique_ptr<problem> own;
         if (!in.take(trial, k)) own = trial.does().make(on, {&trial}, {&k}, false);
-        problem& its = own ? *own : in;
-        its.prepare();
-        its.bind(k)();
-        return its.check();
+        problem& used = own ? *own : in;
+        used.prepare();
+        used.bind(k)();
+        return used.check();
     });
 }
 
 void count_on_emulator(const kernel& k, const request& what, result& r) {
     if (!emulator_cannot(k).empty()) return;
-    // Every block of large work would take longer than anybody waits for.
+    // Work without tiles runs every block: too slow if the work is large.
     if (!what.work->has_tiles() && what.work->steps() > kEveryBlockUpTo) return;
     const emulated found = run_on_emulator(k, what, false);
     if (!found.finished && !found.hazard) return;
     result counted = begin_result(k, what);
-    note(found, counted);
+    record(found, counted);
     r.launched = counted.launched;
     r.launches = counted.launches;
     r.grid = counted.grid;

@@ -1,4 +1,4 @@
-// Runs on the GPU: verified there, then timed beside the yardstick.
+// Runs a kernel on the GPU, verifies it there, and times it beside the yardstick.
 #include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
 #include <nvtx3/nvToolsExt.h>
@@ -13,8 +13,8 @@
 namespace cornerturn::lab {
 namespace {
 
-// What is launched in its scope is for a profiler to see, under the kernel's id (lab/hardware.hpp). Costs nothing where
-// none looks.
+// Marks the launches in its scope with the kernel's id, for a profiler (lab/hardware.hpp). Without a profiler it costs
+// nothing.
 class profiler_mark {
 public:
     explicit profiler_mark(const std::string& id) {
@@ -44,20 +44,20 @@ public:
     }
 
 private:
-    // Where in memory matrices lie is worth a percent to memcpy, and more to some kernels: all of a ladder share
-    // theirs.
+    // The addresses of the matrices change memcpy's time by a percent, and that of some kernels by more. So all kernels
+    // of a ladder use the same memory.
     void reserve(const kernel& k, const request& what) {
         const workload& work = *what.work;
         if (problem_ && problem_->take(work, k)) return;
         problem_.reset();
         const std::int64_t aside = what.placement * work.aside_bytes();
-        const std::string lack = machine_.lacks_memory(work.gpu_bytes({&k}, true) + aside + timer_.flush_bytes());
-        if (!lack.empty()) throw error(lack + ": choose smaller matrices");
-        const device::device_memory laid_aside(aside);
+        const std::string shortage = machine_.lacks_memory(work.gpu_bytes({&k}, true) + aside + timer_.flush_bytes());
+        if (!shortage.empty()) throw error(shortage + ": choose smaller matrices");
+        const device::device_memory allocated_first(aside);
         problem_ = work.does().make(backend::cuda, {&work}, {&k}, true);
     }
 
-    // Launches it, checks and counts what it did, and, if asked, times it and checks again.
+    // Launches the kernel, checks its output and counts its accesses. If asked, times it and checks its output again.
     result run_verified(const kernel& k, const request& what, result r) {
         problem_->prepare();
         const work_function work = problem_->bind(k);
@@ -68,17 +68,17 @@ private:
             r.skipped = why.what();
             return r;
         }
-        settle(r, problem_->check());
+        set_verdict(r, problem_->check());
         if (what.tried && !r.failed()) {
             r.trials = run_trials(k, *what.work, backend::cuda, *problem_);
-            if (!r.trials->fault.empty()) settle(r, {.elements = r.checked_elements, .fault = r.trials->fault});
+            if (!r.trials->fault.empty()) set_verdict(r, {.elements = r.checked_elements, .fault = r.trials->fault});
             problem_->take(*what.work, k);
         }
         if (what.counted) count_on_emulator(k, what, r);
         if (!r.failed() && what.timed && what.work->outputs() > 0) {
             problem_->prepare();
             r.time = measure(k, what, work);
-            settle(r, problem_->check());
+            set_verdict(r, problem_->check());
         }
         return r;
     }
@@ -97,7 +97,7 @@ private:
                 machine_.peak_flops(facts.rate)};
     }
 
-    static void settle(result& r, const verdict& found) {
+    static void set_verdict(result& r, const verdict& found) {
         r.verified = found.passed() ? verification::passed : verification::failed;
         r.fault = found.fault;
         r.checked_elements = found.elements;
@@ -105,7 +105,7 @@ private:
 
     cuda_machine machine_;
     cuda_timer timer_;
-    std::unique_ptr<problem> problem_;  // the last ladder's
+    std::unique_ptr<problem> problem_;  // kept for the next run
 };
 
 }  // namespace

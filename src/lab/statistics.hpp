@@ -14,7 +14,7 @@
 
 namespace cornerturn::lab {
 
-// Linear interpolation between the closest ranks; `samples` must not be empty. share: 0.5 for the median.
+// Linear interpolation between the closest ranks. `samples` must not be empty. share: 0.5 for the median.
 inline double percentile(std::vector<double> samples, double share) {
     std::sort(samples.begin(), samples.end());
     const double rank = share * static_cast<double>(samples.size() - 1);
@@ -28,10 +28,11 @@ inline timing summarize(const std::vector<double>& seconds) {
             static_cast<int>(seconds.size())};
 }
 
-// What sample(i) returns, in seconds, for each of `count` contestants. Every round samples all of them once, in an
-// order drawn from the seed, so that all see the same clocks and the same neighbours: at least so many rounds, and more
-// until the seconds or 200 are full. Who has taken longer than `patience` in all, in seconds, sits out the rest; a
-// run to warm up that alone takes a fifth of that counts, and is the last.
+// Samples `count` contestants. sample(i) returns seconds. Each round samples every contestant once, in an order drawn
+// from the seed, so that all meet the same clocks and the same other programs. There are at least how.rounds rounds,
+// and more until how.seconds are over or there are 200. A contestant that has used more than `patience` seconds is not
+// sampled again. A warm-up that takes more than a fifth of `patience` counts as a sample, and is that contestant's last
+// warm-up.
 template <class Sample>
 std::vector<timing> sample_in_turn(std::size_t count, const sampling& how, std::uint64_t seed, Sample sample,
                                    double patience = std::numeric_limits<double>::infinity()) {
@@ -62,7 +63,7 @@ std::vector<timing> sample_in_turn(std::size_t count, const sampling& how, std::
         }
     }
     std::vector<timing> result;
-    for (const std::vector<double>& its : samples) result.push_back(summarize(its));
+    for (const std::vector<double>& seconds : samples) result.push_back(summarize(seconds));
     return result;
 }
 

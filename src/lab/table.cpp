@@ -11,7 +11,7 @@
 namespace cornerturn::lab {
 namespace {
 
-// Columns on a terminal: what a string takes, where every code point takes one.
+// The columns that a string takes on a terminal: one for each code point.
 std::size_t width_of(const std::string& text) {
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
@@ -56,7 +56,7 @@ std::string wrapped(const std::string& text, std::size_t indent, std::size_t wid
     bool first = true;
     for (std::string whole; std::getline(lines, whole); first = false) {
         if (!first) end_line();
-        // Spaces at its beginning stay.
+        // Leading spaces stay.
         const std::size_t begin = std::min(whole.find_first_not_of(' '), whole.size());
         line = whole.substr(0, begin);
         bool fresh = true;
@@ -135,13 +135,13 @@ public:
             for (const std::string& line : lines_of(t.columns[begin].above)) widest = std::max(widest, width_of(line));
             const std::size_t end = end_of_group(begin), has = span(begin, end);
             for (std::size_t i = begin; i < end && widest > has; ++i)
-                widths_[i] += (widest - has + i - begin) / (end - begin);  // which adds up to what is missing
+                widths_[i] += (widest - has + i - begin) / (end - begin);  // adds up to the missing width
             above_ = std::max(above_, lines_of(t.columns[begin].above).size());
         }
         fit();
     }
 
-    // There is no room for the last column, which is text.
+    // Whether there is no room for the last column, which is text.
     bool is_too_wide() const { return is_too_wide_; }
 
     std::string print() const {
@@ -166,7 +166,7 @@ public:
 private:
     static const std::string& heading(const table::column& c) { return c.narrow.empty() ? c.heading : c.narrow; }
 
-    // The columns from `begin` on that share the lines above their headings.
+    // The end of the group that begins at `begin`: columns that share the lines above their headings.
     std::size_t end_of_group(std::size_t begin) const {
         std::size_t end = begin + 1;
         const std::string& above = t_->columns[begin].above;
@@ -179,9 +179,9 @@ private:
         return all;
     }
 
-    // Makes the last column as narrow as the lines need.
+    // Narrows the last column until the lines fit.
     void fit() {
-        constexpr std::size_t kLeast = 24;  // that can be read
+        constexpr std::size_t kLeast = 24;  // narrower text is hard to read
         const std::size_t all = widths_.size();
         if (all < 2 || t_->columns.back().right_aligned || span(0, all) <= kTerminalColumns) return;
         const std::size_t others = span(0, all - 1) + 2;
@@ -216,11 +216,11 @@ private:
     const table* t_;
     std::vector<std::size_t> widths_ = {};
     std::size_t above_ = 0;  // lines above the headings
-    bool wraps_ = false;     // the last column
+    bool wraps_ = false;     // whether the last column is wrapped
     bool is_too_wide_ = false;
 };
 
-// What stands in the last column is below the rows.
+// Prints the text of the last column below the rows.
 std::string print_narrow(table t) {
     t.below.resize(t.rows.size());
     for (std::size_t i = 0; i < t.rows.size(); ++i) {

@@ -12,10 +12,10 @@ namespace cornerturn::lab {
 
 enum class format { table, markdown, csv, json };
 
-// Throws invalid_argument that names the formats.
+// Throws invalid_argument, which lists the formats.
 format find_format(const std::string& name);
 
-// No line of a table on a terminal is longer, where its columns allow it.
+// The longest line of a table on a terminal, if the columns allow it.
 inline constexpr std::size_t kTerminalColumns = 100;
 
 struct table {
@@ -28,19 +28,19 @@ struct table {
     };
     std::vector<column> columns;
     std::vector<std::vector<std::string>> rows;
-    // On a terminal: text below each row. Empty, or one text a row, which may be empty.
+    // On a terminal: text below each row. Either no entries, or one for each row, which may be empty.
     std::vector<std::string> below = {};
 
-    // Not for format::json: what a table shows is a part of a larger object there. On a terminal, where the
-    // lines would be too long, the last column is wrapped if it is text, or stands below the rows if there is no room.
+    // Not for format::json. On a terminal, if lines would be too long and the last column is text, that column is
+    // wrapped. If it has no room at all, its text goes below the rows.
     std::string print(format as) const;
 };
 
-// The text in lines of at most `width` columns, broken at spaces; all but the first begin with `indent` spaces. A line
-// that has no space stays whole. Without a newline at the end, unless the text has one.
+// Breaks the text at spaces into lines of at most `width` columns. All lines but the first begin with `indent` spaces.
+// A line without a space stays whole. The result ends with a newline only if the text does.
 std::string wrapped(const std::string& text, std::size_t indent = 0, std::size_t width = kTerminalColumns);
 
-// On one line, or indented. Bytes that are not UTF-8, as names of files may have them, are replaced by U+FFFD.
+// On one line, or indented. Bytes that are not UTF-8, which names of files may have, are replaced by U+FFFD.
 std::string json_text(const nlohmann::ordered_json& value, int indent = -1);
 
 // 1234567 as "1,234,567".

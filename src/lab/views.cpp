@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lab/view_words.hpp"
+#include "lab/view_text.hpp"
 
 namespace cornerturn::lab {
 namespace {
@@ -25,7 +25,7 @@ const char* direction_word(emulator::direction op) { return op == kLoad ? "read"
 std::string read_requests(const result& r, emulator::direction op) {
     const std::uint64_t requests = r.counts->global_requests[op];
     if (requests == 0) return fmt::format("no global {}s", direction_word(op));
-    // What is loaded is told by what comes of it, what is stored by its elements.
+    // Loads are compared with the steps of the work, stores with the elements that are written.
     const bool loads = op == kLoad;
     const double each = static_cast<double>(loads ? r.work->steps() : r.checked_of) / static_cast<double>(requests);
     return plural(number(each), loads ? r.work->does().facts().step : "element") + " a request";
@@ -34,7 +34,7 @@ std::string read_requests(const result& r, emulator::direction op) {
 std::string read_sectors(const result& r, emulator::direction op) {
     const std::uint64_t requests = r.counts->global_requests[op], sectors = r.counts->global_sectors[op];
     if (requests == 0) return fmt::format("no global {}s", direction_word(op));
-    // What is read again and again has no fewest sectors.
+    // If elements are read several times, there is no minimum of sectors.
     if (!r.work->does().facts().reads_once)
         return plural(number(static_cast<double>(sectors) / static_cast<double>(requests)), "sector") + " a request";
     // The fewest sectors that hold the bytes moved.
@@ -122,7 +122,7 @@ std::string show_list(const std::vector<kernel>& all, format as) {
 
 namespace {
 
-// A row for each counter that was read, with what is known of it.
+// One row for each of the hardware's counters, with its meaning.
 void add_hardware(const result& r, format as, table& t) {
     for (const auto& [name, value] : r.hardware->metrics) {
         const bool whole = value == std::floor(value) && value >= 0;

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "report/words.hpp"
+#include "report/number_text.hpp"
 
 namespace cornerturn::report {
 namespace {
@@ -43,10 +43,11 @@ std::vector<int> element_sizes(const bench& b) {
     return {sizes.begin(), sizes.end()};
 }
 
-// Group and name: of a cell, and of all in the order in which they are stored.
+// A row of a chart: the group and the name of its cells.
 using row_name = std::pair<std::string, std::string>;
 row_name row_of(const bench& b, const cell& c) { return {c.group, b.does->bench_row(c.group, c.shape, c.sizes)}; }
 
+// In the order in which the cells are stored.
 std::vector<row_name> rows_of(const bench& b) {
     std::vector<row_name> rows;
     for (const cell& c : b.cells) {
@@ -64,8 +65,7 @@ std::string hint_of(const bench& b, const cell& c, const entry& e) {
 
 }  // namespace
 
-// The rungs that hand the library's own kernels to the lab: by their names, or because a bench measures them by
-// default.
+// A kernel is the library's own if its name says so, or if a host bench measures it by default.
 bool is_production(const std::string& kernel) {
     const auto all = operations();
     return kernel.ends_with("/production") || std::any_of(all.begin(), all.end(), [&](const operation* does) {

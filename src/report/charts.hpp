@@ -1,4 +1,4 @@
-// What is drawn of stored results.
+// Charts of stored results.
 #pragma once
 
 #include <optional>
@@ -10,43 +10,44 @@
 
 namespace cornerturn::report {
 
-// What a contestant's key in a stored bench is called; the key itself where nobody says.
+// The display name of a contestant's key in a stored bench: the key itself if it has no other name.
 std::string contestant_name(const std::string& key);
-// The library's own kernels.
+// Whether it is one of the library's own kernels.
 bool is_production(const std::string& kernel);
-// "transposes", "permutations"; the operation's name where nobody says.
+// "transposes", "permutations": the operation's name if it has no other.
 std::string work_name(const operation& does);
 
-// What one of the counters costs a kernel for each 32 steps of its operation; in the order in which it is drawn.
+// A counter whose value for each 32 steps of the operation is a cost. The charts draw them in the order of
+// cost_kinds().
 struct cost {
     const char *metric, *name, *style;
 };
 const std::vector<cost>& cost_kinds();
 double cost_of(const rung& r, const cost& kind, const ladder& l);
 
-// The subject too: the library's own kernels are cornerturn.
+// "cornerturn" if the subject is one of the library's own kernels.
 std::string subject_name(const bench& b);
-// Contestants that moved anything, in the order in which they are stored.
+// The subject and each contestant that was timed, in the order in which they are stored.
 std::vector<std::string> contestants(const bench& b);
-// Null where it is not among the cell's.
+// Null if the cell does not have it.
 const entry* find_entry(const cell& c, const std::string& contestant);
-// An upper bound on the others' speed, no peer.
+// Whether the contestant is an upper bound on the others' speed, not a peer.
 bool is_ceiling(const bench& b, const std::string& contestant);
 
-// Of a ladder with times: the ratio of each rung.
+// The ratio of each rung. The ladder must have times.
 drawing staircase(const ladder& l);
-// What rungs cost in sectors and wavefronts; nothing where none was counted, or there was nothing to do.
+// Sectors and wavefronts of each rung. Nothing if no rung has counters, or if the matrix is empty.
 std::optional<drawing> costs(const ladder& l);
-// Ladders of several sizes, at least two and with times, in the order of their sizes.
+// At least two ladders with times, sorted by size. Nothing if no kernel ran at every size.
 std::optional<drawing> ratios_by_size(const std::vector<const ladder*>& ladders);
 
 drawing heat(const bench& b);
 drawing beside_peers(const bench& b);
-// Squares alone: ratio against n, a line an element size. Nothing where there are not two.
+// Square matrices only: ratio against n, one line per element size. Nothing if there are fewer than two sizes.
 std::optional<drawing> squares(const bench& b);
-// Its cells one by one, where elements are of one size.
+// One bar per cell. For benches with one element size.
 drawing ratios_by_shape(const bench& b);
-// Where its rate counts operations. bandwidth: that a copy reached on the same device, in GB/s, if anybody measured it.
+// For benches whose rate counts operations. bandwidth: a copy's speed on the same device in GB/s, if it was measured.
 drawing roofline(const bench& b, std::optional<double> bandwidth);
 
 }  // namespace cornerturn::report

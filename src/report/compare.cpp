@@ -15,7 +15,7 @@ struct measured {
     double ratio;
 };
 
-// In their order; what stands there twice counts once.
+// In the order of the document.
 std::vector<measured> all_of(const document& d) {
     std::vector<measured> all;
     if (const ladder* const l = d.as_ladder()) {
@@ -26,7 +26,7 @@ std::vector<measured> all_of(const document& d) {
     }
     const bench& b = std::get<bench>(d.what);
     for (const cell& c : b.cells) {
-        // The same shape stands in more than one group.
+        // The same shape can be in several groups.
         std::string name = fmt::format("{}: {}", c.group, c.shape);
         if (b.of_sizes()) name += fmt::format(" of {}", c.element_size);
         if (c.subject.timed()) all.push_back({name, false, &*c.subject.time, c.subject.ratio});

@@ -1,4 +1,4 @@
-// Stored results of the same work, before and after.
+// Compares stored results of the same work, before and after a change.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace cornerturn::report {
 
 enum class judgement { within, faster, slower };
 
-// A change counts where the ranges from the 10th to the 90th percentile do not meet.
+// A change counts only if the ranges from the 10th to the 90th percentile do not overlap.
 judgement judge(const lab::timing& before, const lab::timing& after);
 
 struct change {
@@ -23,12 +23,12 @@ struct change {
     double percent() const { return (after.median_s / before.median_s - 1) * 100; }
 };
 
-// What two documents must share to be compared; empty where nothing was timed.
+// Two documents can be compared if this is equal. Empty if nothing was timed.
 std::string work_of(const document& d);
 
-// What was timed in both.
+// Kernels or cells that were timed in both. If a document has one twice, the first counts.
 std::vector<change> changes(const document& before, const document& after);
-// What was timed in one of the two alone.
+// Names of those that were timed in only one of the two.
 std::vector<std::string> not_in_both(const document& before, const document& after);
 
 }  // namespace cornerturn::report

@@ -13,7 +13,7 @@
 namespace cornerturn::report {
 namespace {
 
-constexpr double kLargest = 1e18, kLongest = 1e6;  // a count, and seconds
+constexpr double kLargest = 1e18, kLongest = 1e6;  // of a count, and of a time in seconds
 
 std::vector<std::string> once(const auto& all) {
     std::vector<std::string> out;
@@ -30,7 +30,7 @@ lab::timing read_timing(const field& from) {
     t.p10_s = from["p10_s"].positive();
     t.p90_s = from["p90_s"].positive();
     if (!(t.p10_s <= t.median_s && t.median_s <= t.p90_s && t.p90_s <= kLongest))
-        from.fail("is not a time: its median must lie between p10_s and p90_s, which are seconds");
+        from.fail(fmt::format("must have p10_s <= median_s <= p90_s <= {:.0f}, in seconds", kLongest));
     if (const auto samples = from.find("samples"))
         t.samples = static_cast<int>(std::min<std::int64_t>(samples->count(), 1 << 30));
     return t;
@@ -66,7 +66,7 @@ readings read_readings(const field& from) {
     return all;
 }
 
-// Whether it ran, whether it was right; true where there is more to read.
+// Reads whether it ran and whether its result was right. True if there are times to read.
 bool read_outcome(const field& from, std::string& skipped, std::string& fault, bool& failed) {
     const auto status = from.find("status");
     if (status && status->is_text("skipped")) {
@@ -95,9 +95,10 @@ void read_time(const field& from, ladder& of, rung& r) {
     const field yardstick = from["yardstick"];
     const std::string what = yardstick["what"].text();
     if (!of.yardstick.empty() && what != of.yardstick)
-        yardstick["what"].fail(fmt::format("is not the one before it, {}: a ladder has one yardstick", of.yardstick));
+        yardstick["what"].fail(
+            fmt::format("differs from the one before it, {}: a ladder has one yardstick", of.yardstick));
     of.yardstick = what;
-    if (of.steps() <= 0) time->fail("cannot be: an empty matrix takes none");
+    if (of.steps() <= 0) time->fail("must be absent: an empty matrix takes no time");
     r.yardstick = read_timing(yardstick);
     r.yardstick_rate = yardstick[rate].positive();
     r.ratio = from["ratio"].positive();
@@ -105,7 +106,7 @@ void read_time(const field& from, ladder& of, rung& r) {
     if (const auto noted = from.find("noted")) r.noted = (*noted)[rate].positive();
 }
 
-// Of kernels that this program does not have, none is.
+// False for kernels that this program does not have.
 bool is_ceiling(const operation& does, const std::string& id) {
     return std::any_of(kernels().begin(), kernels().end(),
                        [&](const kernel& k) { return k.id == id && does.is_ceiling(k); });
@@ -122,7 +123,7 @@ rung read_rung(const field& from, ladder& of, const lab::device_info& device) {
         r.checked = true;
         r.sampled = verified->is_text("sampled");
     }
-    // Counters alone, as stored of old: then they are the hardware's.
+    // In files of old versions with "hardware_only", "metrics" are the hardware's too.
     const auto more = from.find("hardware_only");
     if (const auto counted = from.find("metrics")) (more ? r.hardware : r.emulated) = read_readings(*counted);
     if (more) r.hardware.merge(read_readings(*more));
@@ -135,7 +136,7 @@ rung read_rung(const field& from, ladder& of, const lab::device_info& device) {
         r.conflicts[1] = (*derived)["shared_conflicts_st"].number(0, kLargest);
     }
     if (device.kind == "emulator" && from.find("time"))
-        from["time"].fail("cannot be: the emulator tells counters, no time");
+        from["time"].fail("must be absent: the emulator measures no time");
     if (good) read_time(from, of, r);
     return r;
 }
@@ -146,13 +147,13 @@ bool has_sizes(const field& from, const operation& of) {
                        [&](const option& size) { return from.find(key_of(size).c_str()).has_value(); });
 }
 
-// By the kernel, or else by which sizes it has.
+// The kernel's operation. If this program does not have the kernel: the first operation whose sizes the result has.
 const operation& read_operation(const field& from) {
     const operation* const known = operation_of_kernel(from["kernel"].text());
     if (known != nullptr) return *known;
     const auto all = operations();
     const auto at = std::find_if(all.begin(), all.end(), [&](const operation* o) { return has_sizes(from, *o); });
-    if (at == all.end()) from["kernel"].fail("is a kernel of no operation that this program has");
+    if (at == all.end()) from["kernel"].fail("is not a kernel of any operation of this program");
     return **at;
 }
 
@@ -165,7 +166,7 @@ std::vector<std::int64_t> read_sizes(const field& from, const operation& does) {
         else
             sizes.push_back(here.count());
     }
-    if (sizes.size() % does.facts().sizes.size() != 0) from.fail("has lists of several lengths");
+    if (sizes.size() % does.facts().sizes.size() != 0) from.fail("has lists of different lengths");
     return sizes;
 }
 
@@ -174,10 +175,10 @@ void read_work(const field& from, const operation& does, ladder& into) {
     into.sizes = read_sizes(from, does);
     nlohmann::ordered_json layout = nlohmann::ordered_json::object();
     for (const option& o : does.facts().layout) {
-        if (const auto told = from.find(key_of(o).c_str())) layout[key_of(o)] = told->scalar();
+        if (const auto given = from.find(key_of(o).c_str())) layout[key_of(o)] = given->scalar();
     }
     into.layout = layout_text(layout);
-    // Where elements are of one size, files of old do not say of which type.
+    // For operations with one element size, files of old versions have no dtype.
     into.dtype = !does.facts().of_sizes() && !from.find("dtype") ? "f32" : from["dtype"].text();
     try {
         into.element_size = find_dtype(into.dtype).size;
@@ -188,12 +189,13 @@ void read_work(const field& from, const operation& does, ladder& into) {
 
 ladder read_ladder(const std::vector<field>& results, lab::device_info& device) {
     ladder all;
-    // A ladder can begin with kernels of another operation, such as copies: its last one is its own.
+    // A ladder can begin with kernels of another operation, such as copies. Its last kernel is of its own operation.
     const operation& does = read_operation(results.back());
     for (const field& from : results) {
         for (const kernel& k : kernels()) {
             if (from["kernel"].is_text(k.id.c_str()) && !does.accepts(k))
-                from["kernel"].fail(fmt::format("is not a kernel of {}, as the last one is", does.name()));
+                from["kernel"].fail(
+                    fmt::format("is not a kernel of {}, but the last one is: a ladder has one operation", does.name()));
         }
         ladder here;
         read_work(from, does, here);
@@ -203,9 +205,9 @@ ladder read_ladder(const std::vector<field>& results, lab::device_info& device) 
             device = on;
         }
         if (here.work() != all.work())
-            from.fail(
-                fmt::format("is of {}, and the one before it of {}: a ladder is of one", here.work(), all.work()));
-        if (on.text() != device.text()) from["device"].fail("is not the one before it: a ladder runs on one");
+            from.fail(fmt::format("is for {}, but the first one is for {}: a ladder has one size, layout and dtype",
+                                  here.work(), all.work()));
+        if (on.text() != device.text()) from["device"].fail("differs from the first one: a ladder runs on one device");
         all.rungs.push_back(read_rung(from, all, device));
     }
     return all;
@@ -231,7 +233,7 @@ cell read_cell(const field& from, const bench& of) {
     cell c;
     c.group = from["group"].text();
     c.shape = from["shape"].text();
-    // Lists of sizes are in the text alone: not all that a bench measures can be told by them.
+    // Lists of sizes are only in the text: they do not describe every cell of a bench.
     const std::vector<option>& sizes = of.facts().sizes;
     if (std::none_of(sizes.begin(), sizes.end(), [](const option& o) { return o.list; }))
         c.sizes = read_sizes(from, *of.does);
@@ -247,16 +249,17 @@ cell read_cell(const field& from, const bench& of) {
     c.yardstick = read_entry(from["yardstick"], *of.does);
     c.yardstick.ratio = 0;
     c.subject = read_entry(from["subject"], *of.does);
-    // Without the yardstick there is no ratio, and nothing to say of anybody. Files of old have it in one or the other.
+    // No ratio without the yardstick. Files of old versions have the ratio in only one of subject and cell.
     if (c.subject.timed() && c.yardstick.timed() && c.subject.ratio == 0) c.subject.ratio = from["ratio"].positive();
     if (const auto peers = from.find("peers")) {
         for (const auto& [name, peer] : peers->members()) c.peers.emplace_back(name, read_entry(peer, *of.does));
     }
-    if (const auto ways = from.find("ways")) {
-        for (const field& way : ways->items()) {
-            called one{way["way"].text(), read_entry(way["yardstick"], *of.does), read_entry(way["subject"], *of.does)};
-            if (one.subject.timed() && one.yardstick.timed()) one.subject.ratio = way["ratio"].positive();
-            c.ways.push_back(std::move(one));
+    if (const auto calls = from.find("ways")) {
+        for (const field& call : calls->items()) {
+            timed_call one{call["way"].text(), read_entry(call["yardstick"], *of.does),
+                           read_entry(call["subject"], *of.does)};
+            if (one.subject.timed() && one.yardstick.timed()) one.subject.ratio = call["ratio"].positive();
+            c.calls.push_back(std::move(one));
         }
     }
     return c;
@@ -311,14 +314,15 @@ document read_document(const std::string& file, const std::string& text) {
                profile = parsed.is_object() && parsed.contains("kernel");
     if (!bench && !ladder && !profile) {
         throw error(
-            fmt::format("{} holds no results: it must be what ladder, profile or bench store with --format json, "
+            fmt::format("{} has no results: it must be the output of ladder, profile or bench with --format json, "
                         "an object with \"results\", \"kernel\" or \"bench\"",
                         file));
     }
     d.made = read_provenance(top);
     if (bench) {
         d.device = read_device(top["device"]);
-        if (d.device.kind == "emulator") top["device"]["kind"].fail("cannot be: the emulator has no times to compare");
+        if (d.device.kind == "emulator")
+            top["device"]["kind"].fail("must be cuda or host: the emulator measures no time");
         d.what = read_bench(top);
         return d;
     }

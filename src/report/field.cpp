@@ -75,26 +75,27 @@ double field::number(double least, double most) const {
 }
 
 std::int64_t field::count() const {
-    // As far as a double holds every whole number.
+    // 2^53: above it, a double does not hold every whole number.
     const double value = number(0, 9007199254740992.0);
     if (value != std::floor(value)) fail(fmt::format("is {}: it must be a whole number", value));
     return static_cast<std::int64_t>(value);
 }
 
 ordered_json parse(const std::string& file, const std::string& text) {
-    // Deeper than any result; what comes from elsewhere could be deep enough to exhaust a stack.
+    // Deeper than any result. Deeper nesting could exhaust the stack.
     constexpr int kDeepest = 32;
     const auto shallow = [&](int depth, ordered_json::parse_event_t, ordered_json&) {
-        if (depth > kDeepest) throw error(fmt::format("{}: nested more than {} deep", file, kDeepest));
+        if (depth > kDeepest)
+            throw error(fmt::format("{}: its JSON has more than {} levels of nesting", file, kDeepest));
         return true;
     };
     try {
         return ordered_json::parse(text, shallow);
     } catch (const ordered_json::parse_error& wrong) {
-        if (wrong.byte > text.size()) throw error(fmt::format("{} is not whole: its JSON ends too early", file));
-        throw error(fmt::format("{} is not JSON: it goes wrong at byte {}", file, wrong.byte));
+        if (wrong.byte > text.size()) throw error(fmt::format("{} is incomplete: its JSON ends too early", file));
+        throw error(fmt::format("{} is not JSON: there is a mistake at byte {}", file, wrong.byte));
     } catch (const ordered_json::exception&) {
-        throw error(fmt::format("{} is not JSON that can be read: a number in it is too large", file));
+        throw error(fmt::format("{} cannot be read: a number in its JSON is too large", file));
     }
 }
 

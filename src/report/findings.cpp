@@ -8,8 +8,8 @@
 
 #include "lab/statistics.hpp"
 #include "report/charts.hpp"
+#include "report/number_text.hpp"
 #include "report/tables.hpp"
-#include "report/words.hpp"
 
 namespace cornerturn::report {
 namespace {
@@ -19,9 +19,9 @@ std::string speed_text(double ratio, const std::string& yardstick) {
 }
 
 // "a", "a and b", "a, b and c"
-std::string listed(const std::vector<std::string>& words) {
-    if (words.size() < 2) return words.empty() ? "" : words.front();
-    return fmt::format("{} and {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());
+std::string listed(const std::vector<std::string>& parts) {
+    if (parts.size() < 2) return parts.empty() ? "" : parts.front();
+    return fmt::format("{} and {}", fmt::join(parts.begin(), parts.end() - 1, ", "), parts.back());
 }
 
 std::string device_text(const lab::device_info& device) {
@@ -35,7 +35,7 @@ double cost_of(const rung& r, const ladder& l) {
     return sum;
 }
 
-// What the slower of two kernels spends most on, beyond what the faster one does.
+// A sentence on the cost in which the slower kernel exceeds the faster one most.
 std::string excess_text(const rung& fast, const rung& slow, const ladder& l) {
     const cost* most = nullptr;
     const auto excess = [&](const cost& kind) { return cost_of(slow, kind, l) - cost_of(fast, kind, l); };
@@ -47,7 +47,7 @@ std::string excess_text(const rung& fast, const rung& slow, const ladder& l) {
         return fmt::format(
             "The counters do not explain it: for each 32 {} it needs no more sectors or wavefronts than {}.", steps,
             fast.kernel);
-    return fmt::format("By the counters its largest extra cost is {}: {:.3g} for each 32 {}, where {} needs {:.3g}.",
+    return fmt::format("Its largest extra cost in the counters is {}: {:.3g} for each 32 {}; {} needs {:.3g}.",
                        most->name, cost_of(slow, *most, l), steps, fast.kernel, cost_of(fast, *most, l));
 }
 
@@ -93,7 +93,7 @@ std::vector<std::string> of_counted(const document& d, const ladder& l) {
         }
     }
     if (d.device.kind == "emulator") {
-        all.push_back("Emulated runs have no time: the counters say what a kernel asks for, not how long it takes.");
+        all.push_back("Emulated runs have no times: the emulator counts memory accesses only.");
     } else if (!both.empty()) {
         const auto same = std::count_if(both.begin(), both.end(), [](const rung* r) { return !disagrees(*r); });
         all.push_back(fmt::format("The emulator's counters equal the hardware's for {} of {}.", same,
@@ -102,13 +102,13 @@ std::vector<std::string> of_counted(const document& d, const ladder& l) {
     return all;
 }
 
-// A contestant of a bench, over the shapes at which it was timed.
+// A contestant of a bench, at the shapes for which it was timed.
 struct standing {
     std::string key, name;
-    std::vector<double> ratios, behind;  // to the yardstick; how many times as fast the subject was
+    std::vector<double> ratios, slowdowns;  // to the yardstick; to the subject, which is this many times as fast
 
     double median() const { return lab::percentile(ratios, 0.5); }
-    double times() const { return lab::percentile(behind, 0.5); }
+    double times() const { return lab::percentile(slowdowns, 0.5); }
 };
 
 std::vector<standing> standings(const bench& b) {
@@ -120,14 +120,14 @@ std::vector<standing> standings(const bench& b) {
             const entry* const e = find_entry(c, who);
             if (e == nullptr || !e->timed() || e->ratio <= 0) continue;
             s.ratios.push_back(e->ratio);
-            if (c.subject.timed() && c.subject.ratio > 0) s.behind.push_back(c.subject.ratio / e->ratio);
+            if (c.subject.timed() && c.subject.ratio > 0) s.slowdowns.push_back(c.subject.ratio / e->ratio);
         }
-        if (!s.behind.empty()) all.push_back(std::move(s));
+        if (!s.slowdowns.empty()) all.push_back(std::move(s));
     }
     return all;
 }
 
-// How a peer that the subject beats `times` times is told; what differs by less than 5 % is as fast.
+// "2.5 x slower" for a peer if the subject is 2.5 times as fast. A difference below 5 % counts as none.
 std::string slower_text(double times) {
     if (times > 0.95 && times < 1.05) return "as fast";
     const double factor = std::max(times, 1 / times);
@@ -154,7 +154,7 @@ std::vector<std::string> of_bench(const document& d, const bench& b) {
                     pytorch == all.end()
                         ? ", the median of " + plural(shapes, "measurement")
                         : fmt::format(" and {:.3g} times as fast as PyTorch: medians of {} and {} measurements",
-                                      pytorch->times(), shapes, pytorch->behind.size())),
+                                      pytorch->times(), shapes, pytorch->slowdowns.size())),
         fmt::format("The worst is {}, at {}{}; {} of the {} reach {}'s speed.",
                     speed_text(worst->subject.ratio, yardstick), worst->shape,
                     b.of_sizes() ? fmt::format(" ({} per element)",
@@ -182,7 +182,7 @@ std::vector<std::string> findings_of(const document& d) {
 std::vector<std::string> findings_of(const std::vector<document>& documents) {
     constexpr std::size_t kMost = 3;
     if (documents.size() == 1) return findings_of(documents.front());
-    // Benches say most, then ladders with times; of each kind one before another of the same.
+    // One document of each kind, then a second one of each kind. Benches come first, then ladders with times.
     std::map<std::string, int> seen;
     std::vector<std::pair<int, const document*>> order;
     for (const document& d : documents) {
@@ -193,7 +193,7 @@ std::vector<std::string> findings_of(const std::vector<document>& documents) {
     }
     std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::string> all;
-    std::string before;  // where the sentence before was measured
+    std::string before;  // the device of the previous sentence
     for (const auto& [rank, d] : order) {
         const std::vector<std::string> found = findings_of(*d);
         if (found.empty() || all.size() == kMost) continue;

@@ -1,4 +1,4 @@
-// What stored results say, in a few sentences and one picture.
+// The findings of stored results, as a few sentences and one picture.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,12 @@
 
 namespace cornerturn::report {
 
-// At most three sentences; the first one can stand without the others.
+// At most three sentences. The first one can stand without the others.
 std::vector<std::string> findings_of(const document& d);
-// Of several: the first sentences of at most three of them, of different kinds where there are such.
+// The first sentences of at most three documents, of different kinds if possible.
 std::vector<std::string> findings_of(const std::vector<document>& documents);
 
-// The median speed of the library and of its peers, by bench. Nothing where fewer than two benches have peers.
+// The median speed of the library and of its peers, by bench. Nothing if fewer than two benches have peers.
 std::optional<drawing> headline(const std::vector<document>& documents);
 
 }  // namespace cornerturn::report

@@ -1,4 +1,4 @@
-#include "report/words.hpp"
+#include "report/number_text.hpp"
 
 #include <fmt/format.h>
 

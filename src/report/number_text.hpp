@@ -9,9 +9,9 @@ namespace cornerturn::report {
 std::string grouped(double value);
 // "1 byte", "3 kernels"
 std::string plural(std::size_t count, const char* noun);
-// Two digits behind the point. What is nearly nothing keeps one digit that is not 0.
+// Two decimals. A ratio below 0.005 has one significant digit.
 std::string ratio_text(double ratio);
-// A text in which numbers with more than four digits behind the point, such as a command's, have three digits in all.
+// The text with shorter numbers: those with more than four decimals get three significant digits.
 std::string with_short_numbers(const std::string& text);
 
 }  // namespace cornerturn::report

@@ -41,7 +41,7 @@ tbody tr:hover{background:var(--faint)}
 @media print{.box,.box.long{overflow:visible;max-height:none}.hint{display:none}svg{min-width:0}}
 )";
 
-// Rows that a table shows before it scrolls in its own box.
+// A table with more rows scrolls in its own box.
 constexpr std::size_t kLong = 45;
 
 // Overloads of lambdas, for std::visit.
@@ -59,7 +59,7 @@ std::string html_of(const text& t) {
     }
 }
 
-// A box that scrolls sideways where the page is narrower than what it holds. The hint above it is shown only then.
+// A box that scrolls sideways if the page is narrower than its content. The hint above it is visible only then.
 std::string scrolling(const char* what, double width, const char* classes, const std::string& inside) {
     return fmt::format(
         "<div class=\"wide\" style=\"--w:{:.0f}px\"><p class=\"hint\">This {} is wider than the page: scroll it "
@@ -68,7 +68,7 @@ std::string scrolling(const char* what, double width, const char* classes, const
         width, what, classes, inside);
 }
 
-// About as wide as a browser makes it: no font is at hand to ask.
+// An estimate of the width in a browser, because the font is unknown.
 double width_of(const text_table& t) {
     constexpr double kCharacter = 7.2, kPadding = 22;
     double width = 0;
@@ -114,7 +114,7 @@ std::string html_of(const block& b) {
                       b);
 }
 
-// Text that no renderer takes for markup.
+// Escapes the text, so that no renderer takes it for markup.
 std::string markdown_of(const std::string& words) {
     std::string out;
     for (char c : words) {
@@ -136,7 +136,7 @@ std::string markdown_of(const std::string& words) {
 std::string markdown_of(const text& t) {
     if (t.as == tone::plain || t.words.empty()) return markdown_of(t.words);
     if (t.as != tone::code) return fmt::format("**{}**", markdown_of(t.words));
-    // Nothing else is markup between two of these, but the end.
+    // Inside a code span nothing is markup, except for its end.
     const bool plain = std::none_of(t.words.begin(), t.words.end(), [](char c) {
         return c == '`' || c == '\\' || static_cast<unsigned char>(c) < 0x20;
     });
@@ -181,7 +181,7 @@ std::string html(const page& p) {
         out += "</ul></nav>\n";
     }
     for (std::size_t i = 0; i < p.sections.size(); ++i) {
-        // The page's own title where it is the only one.
+        // The title of a single section is the page's title.
         out += fmt::format("<section id=\"s{}\">\n", i + 1);
         if (p.sections.size() > 1) out += fmt::format("<h2>{}</h2>\n", escaped(p.sections[i].title));
         for (const block& b : p.sections[i].blocks) out += html_of(b);

@@ -35,7 +35,7 @@ struct text_table {
     std::vector<std::vector<text>> rows;
 };
 struct figure {
-    std::string name;  // of its file, without suffix; each figure of a page has its own
+    std::string name;  // of its file, without suffix; unique in a page
     std::string caption;
     drawing art;
 };
@@ -47,15 +47,15 @@ struct section {
 };
 struct page {
     std::string title;
-    std::vector<std::string> findings = {};  // sentences that it opens with
+    std::vector<std::string> findings = {};  // the sentences at its top
     std::vector<section> sections = {};
 
     std::vector<const figure*> figures() const;
 };
 
-// Everything in one file.
+// One file that needs no other.
 std::string html(const page& p);
-// link(name of a figure): where it lies, or empty where it is left out.
+// link(name of a figure): the address of its file, or empty to leave the figure out.
 std::string markdown(const page& p, const std::function<std::string(const std::string&)>& link);
 
 }  // namespace cornerturn::report

@@ -10,13 +10,13 @@ namespace {
 
 constexpr double kText = 12, kSmall = 11;
 
-// What text takes, about: no font is at hand to ask.
+// An estimate in pixels, because the font is unknown.
 double width_of(const std::string& text, bool mono = false) {
     const auto characters = std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; });
     return static_cast<double>(characters) * (mono ? 7.3 : 6.6);
 }
 
-// No label pushes a chart off the page.
+// Shortens a label, so that a chart fits on the page.
 std::string shortened(const std::string& text, std::size_t most = 40) {
     std::size_t characters = 0;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -55,7 +55,7 @@ void draw_mark(drawing& art, mark shape, double x, double y, double size, const 
     }
 }
 
-// The keys side by side, in as many lines as they take; where the next thing can begin.
+// Draws the keys side by side, in as many lines as needed. Returns the y below them.
 double draw_keys(drawing& art, const std::vector<key>& keys, double left, double right, double y) {
     if (keys.empty()) return y;
     double x = left;
@@ -77,7 +77,7 @@ double keys_height(const std::vector<key>& keys, double left, double right) {
     return draw_keys(nowhere, keys, left, right, 0);
 }
 
-// Labels beside the ends of lines: pushed apart until none lies on another, in their order.
+// Moves the labels at the ends of lines so that none overlaps another. Their order stays.
 void push_apart(std::vector<double>& rows, double gap, double top, double bottom) {
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = std::max(rows[i], i == 0 ? top : rows[i - 1] + gap);
     double limit = bottom;
@@ -95,7 +95,7 @@ struct axis_range {
     }
 };
 
-// A little more than there is; from 0, if what lies there is worth the room.
+// The data's range and a margin. A linear axis begins at 0 unless the data is far above it.
 axis_range range_of(double least, double most, bool log) {
     if (log) return {least / 1.3, most * 1.3, true};
     return {least > 0.65 * most ? std::floor((least - 0.02 * most) / most * 20) / 20 * most : 0, most * 1.04, false};
@@ -118,7 +118,7 @@ std::vector<double> ticks_of(const axis_range& range) {
     return all;
 }
 
-// From red over white to blue, by how many times quicker or slower: halves and doubles are at the ends.
+// Red for 0.5 and less, white for 1, blue for 2 and more.
 struct rgb {
     double red, green, blue;
 };
@@ -133,7 +133,7 @@ std::string hex(const rgb& c) {
     return fmt::format("#{:02x}{:02x}{:02x}", static_cast<int>(std::lround(c.red)),
                        static_cast<int>(std::lround(c.green)), static_cast<int>(std::lround(c.blue)));
 }
-// As WCAG 2 defines it.
+// WCAG 2's definition.
 double luminance(const rgb& c) {
     const auto linear = [](double channel) {
         channel /= 255;
@@ -141,7 +141,7 @@ double luminance(const rgb& c) {
     };
     return 0.2126 * linear(c.red) + 0.7152 * linear(c.green) + 0.0722 * linear(c.blue);
 }
-// White on what is darker than where white and black stand out alike.
+// White text on dark colours. At a luminance of 0.18 white and black have the same contrast.
 const char* ink_on(const rgb& c) { return luminance(c) < 0.18 ? "on-dark strong" : "on-cell"; }
 
 }  // namespace
@@ -190,7 +190,7 @@ drawing draw(const bar_chart& chart) {
             end = std::max(end, bar.spread->second);
         }
         art.text(left - 8, middle + 4, shortened(bar.label), "ink mono", anchor::end, kText);
-        // Beside the line across, not upon it.
+        // The value must not be on top of the rule.
         double x = x_of(end) + 6;
         if (chart.rule && x < x_of(chart.rule->first) + 4 && x + width_of(bar.value) + 4 > x_of(chart.rule->first))
             x = x_of(chart.rule->first) + 6;
@@ -345,7 +345,7 @@ drawing draw(const heat_map& map) {
 
 drawing draw(const panel_chart& chart) {
     constexpr double kHeight = 104, kBetween = 22;
-    // Few rows stand further apart, so that the keys above have room.
+    // With few rows the distance is larger, so that the keys above fit.
     const double row_width =
         std::clamp(540 / static_cast<double>(std::max<std::size_t>(chart.rows.size(), 1)), 27.0, 60.0);
     double left = 76, most = 1, labels = 0;
@@ -357,7 +357,7 @@ drawing draw(const panel_chart& chart) {
     for (std::size_t i = 0; i < chart.rows.size(); ++i) {
         const double width = width_of(shortened(chart.rows[i].second));
         labels = std::max(labels, width);
-        left = std::max(left, width / 2 - row_width * static_cast<double>(i) + 8);  // where a slanting label begins
+        left = std::max(left, width / 2 - row_width * static_cast<double>(i) + 8);  // the left end of a slanting label
     }
     const double width = row_width * static_cast<double>(chart.rows.size()), right = left + width;
     const double head = 12 + keys_height(chart.keys, left, right), groups = 20;
@@ -365,7 +365,7 @@ drawing draw(const panel_chart& chart) {
     drawing art(right + 16, tall + labels * 0.76 + 12, chart.title);
     draw_keys(art, chart.keys, left, right, 8);
     const auto x_of = [&](double row) { return left + row_width * (row + 0.5); };
-    // The group's name above its rows, where there is room for it.
+    // The group's name is above its rows, if there is room.
     std::vector<std::size_t> begins;
     for (std::size_t i = 0; i < chart.rows.size(); ++i) {
         if (i == 0 || chart.rows[i].first != chart.rows[i - 1].first) begins.push_back(i);

@@ -1,4 +1,4 @@
-// Charts of numbers and words. What they say is charts.hpp's.
+// Kinds of charts. charts.hpp fills them with results.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace cornerturn::report {
 
-// Marks differ in shape as well as in colour; a bar is a short line.
+// Marks differ in shape as well as in colour. mark::bar is a short line.
 enum class mark { none, disc, square, up, down, diamond, bar };
 
 struct key {
@@ -18,7 +18,7 @@ struct key {
     mark shape = mark::square;
 };
 
-// A bar a row, of one part or of several, one behind the other.
+// One bar per row, of one or several parts in a row.
 struct bar_chart {
     struct part {
         double length;
@@ -33,7 +33,7 @@ struct bar_chart {
     std::string title = {}, axis = {};
     std::vector<key> keys = {};
     std::vector<bar> bars = {};
-    std::optional<std::pair<double, std::string>> rule = {};  // a line across, and its name
+    std::optional<std::pair<double, std::string>> rule = {};  // a line across the bars, and its name
 };
 drawing draw(const bar_chart& chart);
 
@@ -49,7 +49,7 @@ struct line_chart {
         mark shape = mark::disc;
         std::vector<point> points = {};
         bool line = true, dashed = false;
-        bool named = true;  // at its end, or with marks alone above; else it is there to compare with
+        bool named = true;  // at its end, or above the chart if it has only marks; false for background lines
     };
     std::string title = {}, x_axis = {}, y_axis = {};
     bool y_log = false;
@@ -62,12 +62,12 @@ drawing draw(const line_chart& chart);
 // Ratios as coloured cells.
 struct heat_map {
     struct spot {
-        double ratio;  // 0: nothing there
+        double ratio;  // 0: none
         std::string hint, text = {};
     };
     struct row {
         std::string group = {}, label = {};
-        std::vector<spot> spots;  // a column each
+        std::vector<spot> spots;  // one per column
     };
     std::string title = {}, column_axis = {};
     std::vector<std::string> columns = {};
@@ -75,21 +75,21 @@ struct heat_map {
 };
 drawing draw(const heat_map& map);
 
-// Panels above each other which share their rows and their scale.
+// Panels one above the other, with the same rows and the same scale.
 struct panel_chart {
     struct series {
         std::size_t key;
         std::vector<point> points = {};  // x: the number of the row
     };
     std::string title = {}, axis = {};
-    std::vector<key> keys = {};                                  // the last one drawn is the first one listed
+    std::vector<key> keys = {};                                  // the first one is drawn last, on top
     std::vector<std::pair<std::string, std::string>> rows = {};  // group and label
     std::vector<std::pair<std::string, std::vector<series>>> panels = {};
 };
 drawing draw(const panel_chart& chart);
 
-// Groups of bars in two columns with one scale and a line at 1. Each bar has its number and a note. It is as wide as a
-// README.
+// Groups of bars in two columns with one scale and a line at 1. Each bar has its number and a note. The chart is as
+// wide as a README.
 struct share_chart {
     struct bar {
         std::string name = {}, style = {};
@@ -100,7 +100,7 @@ struct share_chart {
         std::string name = {};
         std::vector<bar> bars = {};
     };
-    std::string title = {}, below = {};  // two lines of words above the bars
+    std::string title = {}, below = {};  // two lines of text above the bars
     std::vector<group> columns[2] = {};
 };
 drawing draw(const share_chart& chart);

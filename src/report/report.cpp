@@ -9,13 +9,13 @@
 
 #include "report/charts.hpp"
 #include "report/findings.hpp"
+#include "report/number_text.hpp"
 #include "report/tables.hpp"
-#include "report/words.hpp"
 
 namespace cornerturn::report {
 namespace {
 
-// For names of files: letters, digits and a few signs.
+// File names have only letters, digits, '-', '.' and '_'.
 std::string file_name(const std::string& stem) {
     std::string out;
     for (char c : stem) out += std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '.' ? c : '_';
@@ -75,11 +75,11 @@ facts provenance_of(const document& d) {
     return f;
 }
 
-// What was left out and what was wrong. A reason stands once, with whom it was given for.
+// The failed and the skipped contestants. Each reason appears once, with all contestants that were skipped for it.
 struct remarks {
     std::vector<std::pair<std::string, std::string>> failed;
     std::vector<std::string> reasons;
-    std::map<std::string, std::vector<std::pair<std::string, std::size_t>>> skipped;  // who, and how often
+    std::map<std::string, std::vector<std::pair<std::string, std::size_t>>> skipped;  // by reason: who, and how often
 
     void skip(const std::string& who, const std::string& why) {
         auto& all = skipped[why];
@@ -134,8 +134,8 @@ void add_counters(section& s, const std::string& name, const ladder& l) {
                             t.rows.size() == 1 ? "this kernel" : fmt::format("all {} kernels", t.rows.size()))});
         } else {
             s.blocks.push_back(paragraph{fmt::format(
-                "{} of {} agree in everything. A cell with = says that the emulator's counters equal the hardware's to "
-                "the last digit. Other cells show emulator / hardware.",
+                "All counters agree for {} of {}. In a cell with = the emulator's counters equal the hardware's to the "
+                "last digit. Other cells show emulator / hardware.",
                 t.rows.size() - off, plural(t.rows.size(), "kernel"))});
             s.blocks.push_back(t);
         }
@@ -149,18 +149,18 @@ void add_counters(section& s, const std::string& name, const ladder& l) {
 section of_ladder(const document& d, const std::string& name) {
     const ladder& l = *d.as_ladder();
     section s{title_of(d), {}};
-    remarks left;
+    remarks notes;
     std::size_t skipped = 0;
     for (const rung& r : l.rungs) {
         skipped += !r.ran();
-        if (!r.ran()) left.skip(r.kernel, r.skipped);
-        if (r.failed) left.failed.emplace_back(r.kernel, r.fault);
+        if (!r.ran()) notes.skip(r.kernel, r.skipped);
+        if (r.failed) notes.failed.emplace_back(r.kernel, r.fault);
     }
     s.blocks.push_back(paragraph{fmt::format("{}", fmt::join(findings_of(d), " "))});
     s.blocks.push_back(paragraph{fmt::format("{}: {} ran, {} skipped, {} failed.", plural(l.rungs.size(), "kernel"),
-                                             l.rungs.size() - skipped, skipped, left.failed.size())});
+                                             l.rungs.size() - skipped, skipped, notes.failed.size())});
     s.blocks.push_back(provenance_of(d));
-    left.add_to(s);
+    notes.add_to(s);
     if (l.timed()) {
         s.blocks.push_back(heading{"Times"});
         s.blocks.push_back(figure{
@@ -177,26 +177,26 @@ section of_ladder(const document& d, const std::string& name) {
 }
 
 void add_cell_remarks(section& s, const bench& b) {
-    remarks left;
+    remarks notes;
     for (const cell& c : b.cells) {
         const std::string where = b.where(c);
-        if (!c.skipped.empty()) left.skip(where, c.skipped);
+        if (!c.skipped.empty()) notes.skip(where, c.skipped);
         const auto note = [&](const entry& e) {
-            if (!e.skipped.empty()) left.skip(e.kernel, e.skipped);
-            if (!e.fault.empty()) left.failed.emplace_back(fmt::format("{}, {}", e.kernel, where), e.fault);
+            if (!e.skipped.empty()) notes.skip(e.kernel, e.skipped);
+            if (!e.fault.empty()) notes.failed.emplace_back(fmt::format("{}, {}", e.kernel, where), e.fault);
         };
         note(c.yardstick);
         note(c.subject);
         for (const auto& [peer, e] : c.peers) note(e);
-        for (const called& way : c.ways) {
-            note(way.yardstick);
-            note(way.subject);
+        for (const timed_call& call : c.calls) {
+            note(call.yardstick);
+            note(call.subject);
         }
     }
-    left.add_to(s);
+    notes.add_to(s);
 }
 
-// Of shapes in several element sizes.
+// For benches with several element sizes.
 void add_sizes_of_elements(section& s, const document& d, const std::string& name) {
     const bench& b = *d.as_bench();
     const bool host = d.device.kind == "host";
@@ -212,7 +212,7 @@ void add_sizes_of_elements(section& s, const document& d, const std::string& nam
     if (groups.rows.empty()) groups = by_group(b, false);
     s.blocks.push_back(paragraph{
         fmt::format("Each cell shows the worst and the median ratio to {}.{}", yardstick,
-                    large_alone ? " Only matrices of 64 MB and more count: smaller ones stay in the caches." : "")});
+                    large_alone ? " It counts only matrices of 64 MB or more: smaller ones stay in the caches." : "")});
     s.blocks.push_back(std::move(groups));
     s.blocks.push_back(paragraph{measured_where(d)});
     s.blocks.push_back(heading{"Shape by shape"});
@@ -223,7 +223,7 @@ void add_sizes_of_elements(section& s, const document& d, const std::string& nam
                heat(b)});
 }
 
-// Of elements of one size.
+// For benches with one element size.
 void add_shapes(section& s, const document& d, const std::string& name) {
     const bench& b = *d.as_bench();
     const char* const yardstick = b.facts().yardstick;
@@ -237,7 +237,7 @@ void add_shapes(section& s, const document& d, const std::string& name) {
     s.blocks.push_back(paragraph{measured_where(d)});
 }
 
-// The best that a copy did on the same device, in any of the files, and in which.
+// The highest speed of a copy on the same device, in any of the files, and the name of that file.
 std::optional<std::pair<double, std::string>> bandwidth_beside(const document& d, const std::vector<document>& all) {
     std::optional<std::pair<double, std::string>> best;
     const auto take = [&](double rate, const std::string& method, const std::string& file) {
@@ -269,11 +269,12 @@ void add_roofline(section& s, const document& d, const std::string& name, const 
         bandwidth
             ? fmt::format(
                   "The flat roof is the peak of {:.1f} TFLOP/s in {}. The slope left of it is set by the {:.0f} "
-                  "GB/s that a copy reached ({}). Small shapes that were timed warm may lie above the slope: L2 "
+                  "GB/s that a copy reached ({}). Small shapes that were timed warm may be above the slope: L2 "
                   "holds their data.",
                   b.peak / 1e3, arithmetic, bandwidth->first, bandwidth->second)
-            : fmt::format("The roof is the peak of {:.1f} TFLOP/s in {}. It has no slope: no other file here says what "
-                          "a copy reaches on this device. Add a bench or a ladder of what moves data to get one.",
+            : fmt::format("The roof is the peak of {:.1f} TFLOP/s in {}. It has no slope: no file of this report has a "
+                          "copy's speed on this device. To get a slope, add a bench or a ladder of an operation that "
+                          "moves data.",
                           b.peak / 1e3, arithmetic),
         roofline(b, bandwidth ? std::optional(bandwidth->first) : std::nullopt)});
 }
@@ -300,7 +301,7 @@ section of_bench(const document& d, const std::string& name, const std::vector<d
     return s;
 }
 
-// Paths as short as tells them apart.
+// The file's name without suffix, or its path if several of the files have that name.
 std::string short_name(const document& d, const std::vector<const document*>& among) {
     const auto same = std::count_if(among.begin(), among.end(), [&](const document* o) { return o->stem == d.stem; });
     return same > 1 ? d.file : d.stem;
@@ -310,7 +311,7 @@ section of_same_work(const std::vector<const document*>& all) {
     const document& first = *all.front();
     section s{fmt::format("Side by side: {}", work_of(first)), {}};
     s.blocks.push_back(
-        paragraph{"A change counts only where the ranges from the 10th to the 90th percentile do not overlap. Clocks "
+        paragraph{"A change counts only if the ranges from the 10th to the 90th percentile do not overlap. Clocks "
                   "differ between runs, and times differ with them. Each ratio is to the yardstick of its own run."});
     for (auto at = all.begin() + 1; at != all.end(); ++at) {
         const document& other = **at;
@@ -341,7 +342,8 @@ section of_same_work(const std::vector<const document*>& all) {
     return s;
 }
 
-// Ladders of one operation and dtype, in several sizes. Of several of one size all are drawn, one above the other.
+// Adds a section for ladders of one operation, layout and dtype if they have several sizes. If several have one size,
+// their points are one above the other.
 void add_sizes(page& p, const std::vector<document>& documents) {
     std::map<std::string, std::vector<const document*>> ladders_of;
     for (const document& d : documents) {
@@ -400,7 +402,7 @@ page make_page(const std::vector<document>& documents) {
         s.blocks.push_back(
             figure{"headline",
                    "Each bar is the median over the shapes that this library ran. The factors compare it with "
-                   "cornerturn on the same shapes.",
+                   "cornerturn at the same shapes.",
                    std::move(*drawn)});
         p.sections.insert(p.sections.begin(), std::move(s));
     }
@@ -415,7 +417,7 @@ page make_page(const std::vector<document>& documents) {
         if (d.as_bench() != nullptr) p.sections.push_back(of_bench(d, name, documents));
         p.sections.back().title = titled(d);
     }
-    // Files of the same name may come from two folders.
+    // Two files from different folders can have the same name.
     std::set<std::string> names;
     for (section& s : p.sections) {
         for (block& b : s.blocks) {

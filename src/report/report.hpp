@@ -1,4 +1,4 @@
-// Stored results as a page: what was measured, how, and what changed.
+// A page of stored results: measurements, how they were made, and changes between them.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace cornerturn::report {
 
-// `documents` must not be empty. What several of them say together stands first.
+// `documents` must not be empty. Sections on several documents come first.
 page make_page(const std::vector<document>& documents);
 
 }  // namespace cornerturn::report

@@ -11,7 +11,7 @@ namespace {
 struct colour {
     const char *name, *light, *dark;
 };
-// The series are Okabe and Ito's colours, which the colour-blind tell apart, two of them darker for white paper.
+// The series have Okabe and Ito's colours, which colour-blind readers can distinguish. Two are darker for white paper.
 constexpr colour kColours[] = {
     {"ink", "#1d2330", "#e6e8ee"},     {"soft", "#697182", "#8f98aa"}, {"faint", "#eef0f4", "#232936"},
     {"paper", "#ffffff", "#141821"},   {"s0", "#0072b2", "#4aa8e0"},   {"s1", "#d55e00", "#f08a3c"},
@@ -20,16 +20,16 @@ constexpr colour kColours[] = {
     {"on-cell", "#1d2330", "#1d2330"}, {"good", "#1a7f4b", "#3fc380"}, {"bad", "#c0392b", "#ff7b6b"},
 };
 
-// What goes with a colour, as a property and its value.
-struct manner {
+// A class that is used beside a colour: a property and its value.
+struct modifier {
     const char *name, *property, *value;
 };
-constexpr manner kManners[] = {{"strong", "font-weight", "600"},
-                               {"dashed", "stroke-dasharray", "4 3"},
-                               {"quiet", "opacity", "0.5"},
-                               {"on-dark", "fill", "#ffffff"}};
+constexpr modifier kModifiers[] = {{"strong", "font-weight", "600"},
+                                   {"dashed", "stroke-dasharray", "4 3"},
+                                   {"quiet", "opacity", "0.5"},
+                                   {"on-dark", "fill", "#ffffff"}};
 
-// The classes of an element as attributes: the light theme for readers that do not know CSS variables.
+// The classes of an element as attributes of the light theme, for programs without CSS variables.
 std::string attributes_of(std::string_view classes) {
     std::string out;
     while (!classes.empty()) {
@@ -40,7 +40,7 @@ std::string attributes_of(std::string_view classes) {
             if (name.starts_with("l-") && name.substr(2) == c.name)
                 out += fmt::format(" stroke=\"{}\" fill=\"none\"", c.light);
         }
-        for (const manner& m : kManners) {
+        for (const modifier& m : kModifiers) {
             if (name == m.name) out += fmt::format(" {}=\"{}\"", m.property, m.value);
         }
         if (name == "mono") out += " font-family=\"monospace\"";
@@ -48,7 +48,7 @@ std::string attributes_of(std::string_view classes) {
     return out;
 }
 
-// CSS overrides attributes, so browsers keep both themes. No text contains ` class="`: its quotes are escaped.
+// CSS overrides attributes, so browsers still have both themes. No text contains ` class="`: its quotes are escaped.
 std::string with_attributes(const std::string& elements) {
     constexpr std::string_view kClass = " class=\"";
     std::string out;
@@ -82,11 +82,11 @@ std::string with_hint(std::string_view hint, std::string_view element) {
 }  // namespace
 
 std::string escaped(std::string_view text) {
-    // U+FFFE and U+FFFF: no XML either.
-    constexpr std::string_view kNone[] = {"\xef\xbf\xbe", "\xef\xbf\xbf"};
+    // XML allows neither U+FFFE nor U+FFFF.
+    constexpr std::string_view kForbidden[] = {"\xef\xbf\xbe", "\xef\xbf\xbf"};
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text.substr(i, 3) == kNone[0] || text.substr(i, 3) == kNone[1]) {
+        if (text.substr(i, 3) == kForbidden[0] || text.substr(i, 3) == kForbidden[1]) {
             i += 2;
             continue;
         }
@@ -97,7 +97,7 @@ std::string escaped(std::string_view text) {
             case '>': out += "&gt;"; break;
             case '"': out += "&quot;"; break;
             default:
-                // Other control characters are no XML at all.
+                // XML does not allow other control characters.
                 out += static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? ' ' : c;
         }
     }
@@ -111,7 +111,7 @@ std::string style_sheet() {
         dark += fmt::format("--{}:{};", c.name, c.dark);
         classes += fmt::format(".{0}{{fill:var(--{0})}}.l-{0}{{stroke:var(--{0});fill:none}}\n", c.name);
     }
-    for (const manner& m : kManners) classes += fmt::format(".{}{{{}:{}}}", m.name, m.property, m.value);
+    for (const modifier& m : kModifiers) classes += fmt::format(".{}{{{}:{}}}", m.name, m.property, m.value);
     return fmt::format(
         ":root{{color-scheme:light dark;{}}}\n@media(prefers-color-scheme:dark){{:root{{{}}}}}\n{}\n"
         "svg text{{font-family:system-ui,sans-serif}}svg text.mono{{font-family:ui-monospace,monospace}}\n",
@@ -171,7 +171,7 @@ std::string drawing::element(std::string_view inside) const {
 std::string drawing::in_page() const { return element(shapes_); }
 
 std::string drawing::as_file() const {
-    // Some renderers read a style sheet but no variables in it, and then draw in black: @supports hides it from them.
+    // Some renderers read the style sheet but not its variables, and would draw in black: @supports hides it from them.
     return element(fmt::format("<style>@supports(fill:var(--ink)){{\n{}}}</style>\n{}", style_sheet(),
                                with_attributes(fmt::format("<rect class=\"paper\" width=\"{}\" height=\"{}\"/>\n{}",
                                                            number(width_), number(height_), shapes_))));

@@ -9,30 +9,31 @@
 
 namespace cornerturn::report {
 
-// As text in HTML and XML.
+// The text, escaped for HTML and XML.
 std::string escaped(std::string_view text);
 
-// The colours behind the classes that drawings name: ink, soft (rules, lesser text), faint (grounds), s0 to s7 (a
-// series each), good, bad, on-cell (text on a light colour of its own). In front of each: what fills, .l- what only
-// strokes. Beside a colour: strong (bold), mono, dashed, quiet (half there). on-dark is text on a dark colour.
+// The classes of drawings. Colours: ink, soft (rules, less important text), faint (backgrounds), s0 to s7 (one per
+// series), good, bad, on-cell (text on a light cell). A colour's class fills a shape; with the prefix l- it only
+// strokes it. Modifiers beside a colour: strong (bold), mono, dashed, quiet (half opaque), on-dark (text on a dark
+// cell).
 std::string style_sheet();
 
 enum class anchor { start, middle, end };
 
-// Lengths are pixels at 100 %, y downwards.
+// Lengths are pixels at 100 %. y points down.
 class drawing {
 public:
-    // `title` is for readers that cannot see it. Sizes are rounded up: half a pixel of background would be transparent.
+    // `title` is for screen readers. Sizes are rounded up: half a pixel of background would be transparent.
     drawing(double width, double height, std::string title);
 
-    // `hint` appears where a pointer rests on the shape.
+    // `hint` appears while the pointer is on the shape.
     void rectangle(double x, double y, double width, double height, std::string_view style, std::string_view hint = {});
-    // Of a colour that no class has, such as a heat map's.
+    // A rectangle in a colour that no class has, such as one of a heat map.
     void cell(double x, double y, double width, double height, std::string_view colour, std::string_view hint = {});
     void circle(double x, double y, double radius, std::string_view style, std::string_view hint = {});
     void line(double x1, double y1, double x2, double y2, std::string_view style, double width = 1);
     void path(const std::vector<std::pair<double, double>>& points, std::string_view style, double width = 1.5);
-    // Filled, around these corners.
+    // A filled polygon.
     void polygon(const std::vector<std::pair<double, double>>& corners, std::string_view style,
                  std::string_view hint = {});
     // degrees: rotated about its anchor, clockwise.
@@ -40,8 +41,8 @@ public:
               double size = 11, double degrees = 0);
 
     double width() const { return width_; }
-    std::string in_page() const;  // of a page that holds style_sheet()
-    std::string as_file() const;  // stands alone, and has each colour as an attribute too
+    std::string in_page() const;  // for a page that has style_sheet()
+    std::string as_file() const;  // a complete file, with each colour as an attribute too
 
 private:
     std::string element(std::string_view inside) const;

@@ -10,12 +10,12 @@
 
 #include "lab/statistics.hpp"
 #include "report/charts.hpp"
-#include "report/words.hpp"
+#include "report/number_text.hpp"
 
 namespace cornerturn::report {
 namespace {
 
-// Smaller matrices in host memory stay in the caches.
+// Smaller matrices in host memory stay in the caches. bytes counts those read and those written.
 bool is_large(const cell& c) { return c.bytes >= 2 * 64e6; }
 
 // 12,345.6
@@ -34,13 +34,13 @@ const double* find(const readings& all, const std::string& name) {
     return at == all.end() ? nullptr : &at->second;
 }
 
-// One reading a counted request, where there were any.
+// A counter per request. "-" if there were no requests.
 text per(const readings& all, const lab::metric& what, const lab::metric& requests) {
     const double *const sum = find(all, what.name), *const of = find(all, requests.name);
     return sum == nullptr || of == nullptr || *of <= 0 ? "-" : short_number(*sum / *of);
 }
 
-// Loads and stores of the same count: lab::metrics() lists them in pairs.
+// Two counters of the same kind, of loads and of stores: lab::metrics() lists them in pairs.
 struct family {
     const char* name;
     std::size_t first;
@@ -87,7 +87,7 @@ text_table times(const ladder& l) {
     const bool peak = std::any_of(l.rungs.begin(), l.rungs.end(), [](const rung& r) { return r.of_peak > 0; });
     const operation_facts& facts = l.does->facts();
     const std::string unit = facts.rate.name;
-    double noted = 0;  // the yardstick's: nothing was quicker there
+    double noted = 0;  // the notes' rate of the yardstick, which is their highest
     for (const rung& r : l.rungs) noted = std::max(noted, r.noted);
     text_table t{{{"id"}, {"median us", true}, {"p10-p90", true}, {unit, true}, {"of " + l.yardstick, true}}, {}};
     if (peak) t.columns.push_back({"of peak", true});
@@ -247,13 +247,13 @@ text_table by_shape(const bench& b) {
     if (b.peak > 0) t.columns.push_back({"of peak", true});
     t.columns.push_back({facts.yardstick, true});
     t.columns.push_back({"ratio", true});
-    std::vector<std::string> ways;  // of calling
+    std::vector<std::string> calls;  // the methods of calling
     for (const cell& c : b.cells) {
-        for (const called& way : c.ways) {
-            if (std::find(ways.begin(), ways.end(), way.way) == ways.end()) ways.push_back(way.way);
+        for (const timed_call& call : c.calls) {
+            if (std::find(calls.begin(), calls.end(), call.name) == calls.end()) calls.push_back(call.name);
         }
     }
-    for (const std::string& way : ways) t.columns.push_back({"ratio, " + way, true});
+    for (const std::string& call : calls) t.columns.push_back({"ratio, " + call, true});
     for (const bench_comparison& by : facts.comparisons) t.columns.push_back({by.heading, true});
     const auto ratio_of = [](const entry& e) -> text {
         if (!e.fault.empty()) return {"WRONG", tone::bad};
@@ -269,14 +269,14 @@ text_table by_shape(const bench& b) {
         if (b.peak > 0) row.push_back(e.timed() ? fmt::format("{:.2f}", e.rate / b.peak) : "-");
         row.push_back(rate(theirs));
         row.push_back(e.ratio > 0 ? fmt::format("{:.3f}", e.ratio) : "-");
-        for (const std::string& name : ways) {
+        for (const std::string& name : calls) {
             const auto found =
-                std::find_if(c.ways.begin(), c.ways.end(), [&](const called& way) { return way.way == name; });
-            row.push_back(found == c.ways.end() ? text("-") : ratio_of(found->subject));
+                std::find_if(c.calls.begin(), c.calls.end(), [&](const timed_call& call) { return call.name == name; });
+            row.push_back(found == c.calls.end() ? text("-") : ratio_of(found->subject));
         }
         for (std::size_t i = 0; i < facts.comparisons.size(); ++i) {
-            const bool told = e.timed() && theirs.timed() && theirs.compared[i] > 0;
-            row.push_back(told ? fmt::format("{:.2f}", e.compared[i] / theirs.compared[i]) : "-");
+            const bool known = e.timed() && theirs.timed() && theirs.compared[i] > 0;
+            row.push_back(known ? fmt::format("{:.2f}", e.compared[i] / theirs.compared[i]) : "-");
         }
         t.rows.push_back(std::move(row));
     }

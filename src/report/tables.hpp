@@ -1,4 +1,4 @@
-// What is listed of stored results.
+// Tables of stored results.
 #pragma once
 
 #include <string>
@@ -12,21 +12,21 @@ namespace cornerturn::report {
 
 text_table times(const ladder& l);
 text_table counters(const ladder& l);
-// Emulator and hardware, where a ladder holds the counters of both.
+// The emulator's counters and the hardware's, for rungs that have both.
 text_table agreement(const ladder& l);
 bool disagrees(const rung& r);
-// What hardware alone tells; no rows where it told nothing.
+// Counters that only the hardware has. No rows if there are none.
 text_table hardware_only(const ladder& l);
 
-// Worst and median ratio of everyone, by group and element size. In host memory caches hold the small matrices: those
-// are left out.
+// Worst and median ratio of each contestant, by group and element size. With `host`, only large matrices count: the
+// small ones stay in the caches.
 text_table by_group(const bench& b, bool host);
-// Shape by shape, where elements are of one size.
+// One row per shape. For benches with one element size.
 text_table by_shape(const bench& b);
 
 text_table side_by_side(const std::vector<change>& all);
 
-// "memcpy 4,204 to 4,243 GB/s", and where and when.
+// Where and when it was measured, and the yardstick's speed: "memcpy 4,204 to 4,243 GB/s".
 std::string measured_where(const document& d);
 
 }  // namespace cornerturn::report

@@ -15,7 +15,7 @@ using emulator::watched_access;
 
 constexpr int kBanks = 32, kWordBytes = 4, kSectorBytes = 32;
 
-// Calls visit(lane, offset) for each active lane.
+// Calls visit(lane, offset) for each active lane of the mask `of`.
 template <class Visit>
 void for_each_lane(const watched_access& a, std::uint32_t of, Visit visit) {
     for (std::uint32_t rest = a.active & of; rest != 0; rest &= rest - 1) {
@@ -24,7 +24,7 @@ void for_each_lane(const watched_access& a, std::uint32_t of, Visit visit) {
     }
 }
 
-// Lanes as people write them: "0-7", "3", "0,16".
+// "0-7", "3", "0,16"
 std::string lanes_text(std::uint32_t lanes) {
     std::string text;
     while (lanes != 0) {
@@ -45,7 +45,7 @@ std::map<std::int64_t, std::uint32_t> sectors_of(const watched_access& a) {
     return found;
 }
 
-// Where each sector is drawn: four that follow one another in a row, a gap begins a new one.
+// The cell of each sector in the drawing: up to four contiguous sectors in a row. A gap begins a new row.
 std::vector<std::pair<std::size_t, std::size_t>> cells_of(const std::map<std::int64_t, std::uint32_t>& sectors) {
     constexpr std::size_t kInRow = 4;
     std::vector<std::pair<std::size_t, std::size_t>> cells;  // row, column
@@ -55,23 +55,23 @@ std::vector<std::pair<std::size_t, std::size_t>> cells_of(const std::map<std::in
             cells.emplace_back(0, 0);
         } else {
             const auto [row, column] = cells.back();
-            const bool goes_on = offset == expected && column + 1 < kInRow;
-            cells.emplace_back(goes_on ? row : row + 1, goes_on ? column + 1 : 0);
+            const bool same_row = offset == expected && column + 1 < kInRow;
+            cells.emplace_back(same_row ? row : row + 1, same_row ? column + 1 : 0);
         }
         expected = offset + kSectorBytes;
     }
     return cells;
 }
 
-// One pass over the banks: the lanes that each serves in it, by bank.
+// One pass over the banks: the lanes that each bank serves.
 using pass = std::array<std::uint32_t, kBanks>;
 
-// What shared memory does for the access, pass by pass: in each a bank serves one word, to all lanes of the group that
-// want it. As many as the emulator counts wavefronts.
+// The passes of shared memory for the access. In each pass a bank serves one word to all lanes of the group that access
+// it. Their number is the emulator's number of wavefronts.
 std::vector<pass> passes_of(const watched_access& a) {
     std::vector<pass> passes;
     for (int g = 0; g < a.groups.count; ++g) {
-        std::array<std::vector<std::pair<std::int64_t, std::uint32_t>>, kBanks> words;  // of each bank: word, lanes
+        std::array<std::vector<std::pair<std::int64_t, std::uint32_t>>, kBanks> words;  // by bank: word, lanes
         for_each_lane(a, a.groups.lanes[static_cast<std::size_t>(g)], [&](int lane, std::int64_t offset) {
             for (std::int64_t word = offset / kWordBytes; word * kWordBytes < offset + a.width; ++word) {
                 auto& here = words[static_cast<std::size_t>(word % kBanks)];
@@ -95,7 +95,7 @@ std::vector<pass> passes_of(const watched_access& a) {
     return passes;
 }
 
-// In a cell two characters wide: the lane, or how many there are.
+// A cell of two characters: the lane, or "*" and the number of lanes.
 std::string cell_text(std::uint32_t lanes) {
     if (lanes == 0) return " .";
     if (std::has_single_bit(lanes)) return fmt::format("{:2}", std::countr_zero(lanes));
@@ -106,12 +106,12 @@ std::string plural(unsigned count, const char* noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-// A colour for each lane, from blue to orange, light enough for dark text: hsl(hue, 60 %, 72 %). In hexadecimal, which
-// every renderer reads.
+// A colour for each lane, from blue to orange, light enough for dark text: hsl(hue, 60 %, 72 %). It is hexadecimal
+// because every renderer reads that.
 std::string lane_colour(int lane) {
     const double hue = 215 - lane * 185 / (kWarpSize - 1);
-    const auto channel = [&](double turn) {
-        const double k = std::fmod(turn + hue / 30, 12);
+    const auto channel = [&](double shift) {
+        const double k = std::fmod(shift + hue / 30, 12);
         return static_cast<int>(std::lround(255 * (0.72 - 0.168 * std::clamp(std::min(k - 3, 9 - k), -1.0, 1.0))));
     };
     return fmt::format("#{:02x}{:02x}{:02x}", channel(0), channel(8), channel(4));
@@ -123,7 +123,7 @@ constexpr double kLeft = 16, kLabels = 52, kCell = 22, kRow = 20, kGap = 4, kTop
 constexpr double kWidth = 2 * kLeft + kLabels + kBanks * kCell;
 constexpr std::size_t kMostPasses = 32;
 constexpr double kSmall = 11;
-constexpr double kByte = (kBanks * kCell - 3 * kGap) / (4 * kSectorBytes);  // so wide are four sectors together
+constexpr double kByte = (kBanks * kCell - 3 * kGap) / (4 * kSectorBytes);  // four sectors fill a row
 
 double height_of(const watched_access& a) {
     if (a.shared)
@@ -131,7 +131,7 @@ double height_of(const watched_access& a) {
     return kHeading + (kRow + kGap) * static_cast<double>(cells_of(sectors_of(a)).back().first + 1) + kBelow - kGap;
 }
 
-// A cell in the colour of the first of the lanes, with its number, or how many there are.
+// A cell in the colour of its first lane, with the lane's number or the number of lanes.
 void draw_lanes(drawing& d, double x, double y, double width, std::uint32_t lanes, const std::string& where) {
     const bool one = std::has_single_bit(lanes);
     const int first = std::countr_zero(lanes);
@@ -210,13 +210,12 @@ std::string step_text(const watched_access& a) {
     if (!a.shared) {
         const auto least = (static_cast<unsigned>(lanes) * a.width + kSectorBytes - 1) / kSectorBytes;
         text += ": " + plural(a.sectors, "sector");
-        if (a.sectors > least) text += fmt::format(", where {} could hold it", least);
+        if (a.sectors > least) text += fmt::format(" instead of {}", least);
         return text;
     }
     text += ": " + plural(a.wavefronts, "wavefront");
-    return a.wavefronts > a.least_wavefronts
-               ? text + fmt::format(", where {} would do: bank conflicts", a.least_wavefronts)
-               : text;
+    return a.wavefronts > a.least_wavefronts ? text + fmt::format(" instead of {}: bank conflicts", a.least_wavefronts)
+                                             : text;
 }
 
 std::string picture_text(const watched_access& a) {
@@ -232,7 +231,7 @@ std::string picture_text(const watched_access& a) {
             for (const std::uint32_t lanes : passes[i]) out += cell_text(lanes) + ' ';
         }
         if (passes.size() > kShown) out += fmt::format("\n  ... and {} more passes", passes.size() - kShown);
-        // Trailing blanks serve nobody.
+        // Without trailing blanks.
         std::string trimmed;
         for (std::size_t at = 0; at < out.size();) {
             const std::size_t end = std::min(out.find('\n', at), out.size());

@@ -10,6 +10,7 @@
 #include "cornerturn/cuda/l2.hpp"
 #include "cuda/gpu_test.hpp"
 #include "device/cuda_device.hpp"
+#include "message.hpp"
 #include "ops/permute/kernels/policy.hpp"
 #include "strided_plans.hpp"
 #include "strided_problems.hpp"
@@ -27,14 +28,14 @@ std::map<std::string, int> launches;  // by kernel
 void count(const strided::plan& p) { ++launches[tests::name_of(p)]; }
 void count(const strided_copy& c) {
     const gpu on = device::gpu_of(device::current_device());
-    if (const auto work = routing::matrices_for(c, on)) {
-        ++launches["transposes, " + std::string(production::name(production::choose(*work, on).by))];
+    if (const auto work = tensor_copies::matrices_for(c, on)) {
+        ++launches["transposes, " + std::string(transposes::name(transposes::choose(*work, on).by))];
         return;
     }
     strided::for_each_plan(c, on, [](const strided::plan& p) { count(p); });
 }
 
-// Runs problems in memory of its own, and compares what they leave, to the byte, with the reference.
+// Runs problems in buffers of this class, and compares every byte of the destination with the reference.
 class copier {
 public:
     explicit copier(std::int64_t room)
@@ -55,8 +56,12 @@ public:
     strided_copy copy_of(const strided_problem& p) const { return p.canonical(source_.data, destination_.data); }
     bool fits(const strided_problem& p) const { return p.source_bytes <= room_ && p.destination_bytes <= room_; }
 
-    // By a call, which `way` tells apart, or by a plan.
-    std::string run(const strided_problem& p, int way, const strided::plan* plan = nullptr) {
+    // The calls that can make the copy.
+    static constexpr int kCalls = 4;
+    enum { kPlanObject, kOneCall, kInC, kInCOnDevice };
+
+    // Makes one of these calls, or runs `plan`. Returns the first fault, or nothing.
+    std::string run(const strided_problem& p, int call, const strided::plan* plan = nullptr) {
         const auto bytes = static_cast<std::size_t>(p.destination_bytes);
         CORNERTURN_CUDA(cudaMemcpyAsync(destination_.data, before_.data(), bytes, cudaMemcpyHostToDevice, stream_.get));
         if (plan == nullptr) count(copy_of(p));
@@ -67,15 +72,15 @@ public:
         if (plan != nullptr) {
             const device::stream_scope launches_go_to(stream_.get);
             strided::run_on_gpu(*plan);
-        } else if (way == 0) {
+        } else if (call == kPlanObject) {
             cuda::copy_plan(n, s, d, p.element_size)(from, to, stream_.get);
-        } else if (way == 1) {
+        } else if (call == kOneCall) {
             cuda::detail::copy({reinterpret_cast<std::uintptr_t>(from), n, s},
                                {reinterpret_cast<std::uintptr_t>(to), n, d}, p.element_size, 1, stream_.get);
         } else {
             const auto* const s_data = p.source_strides.data();
             const auto* const d_data = p.destination_strides.data();
-            const cornerturn_status status = way == 2
+            const cornerturn_status status = call == kInC
                                                  ? cornerturn_cuda_copy(rank, p.extents.data(), from, s_data, to,
                                                                         d_data, p.element_size, stream_.get)
                                                  : cornerturn_cuda_copy_on(0, rank, p.extents.data(), from, s_data, to,
@@ -100,7 +105,7 @@ private:
     stream_owner stream_;
 };
 
-// As many as the environment asks for: CORNERTURN_RANDOM_COPIES.
+// The environment sets how many: CORNERTURN_RANDOM_COPIES.
 TEST(cuda_copy, random_problems) {
     const char* const asked = std::getenv("CORNERTURN_RANDOM_COPIES");
     const int rounds = asked == nullptr ? 4000 : std::atoi(asked);
@@ -111,12 +116,13 @@ TEST(cuda_copy, random_problems) {
     for (int round = 0; round < rounds; ++round) {
         const strided_problem p = tests::draw_strided(random, round % 50 == 0 ? 1 << 20 : 1 << 16);
         if (!with.fits(p)) continue;
-        ASSERT_EQ(with.run(p, round % 4), "") << "seed " << seed << ", round " << round << ": " << p.text();
+        ASSERT_EQ(with.run(p, round % copier::kCalls), "")
+            << "seed " << seed << ", round " << round << ": " << p.text();
     }
 }
 
-// With lines kept and not: the result is of a size that the L2 keeps some of.
-TEST(cuda_copy, moves_rows_whatever_the_l2_keeps) {
+// With lines kept and not. The L2 can keep a part of a result of this size.
+TEST(cuda_copy, moves_rows_with_both_choices_of_l2_lines) {
     strided_problem p;
     p.extents = {1001, 26001};
     p.source_strides = {26003, 1};
@@ -124,15 +130,15 @@ TEST(cuda_copy, moves_rows_whatever_the_l2_keeps) {
     p.lay_out(8, 0, 0);
     copier with(p.source_bytes);
     const gpu on = device::gpu_of(device::current_device());
-    ASSERT_EQ(strided::choose(with.copy_of(p), on).by, strided::way::rows);
+    ASSERT_EQ(strided::choose(with.copy_of(p), on).by, strided::kernel_family::rows);
     for (const auto lines : {cuda::l2_lines::ordinary, cuda::l2_lines::kept}) {
         cuda::set_l2_lines(lines);
-        EXPECT_EQ(with.run(p, 1), "");
+        EXPECT_EQ(with.run(p, copier::kOneCall), "");
     }
 }
 
-// Small problems are mostly moved run by run: here by every plan that there is.
-TEST(cuda_copy, random_problems_by_every_choice) {
+// The library moves most small problems run by run. Here every plan moves them.
+TEST(cuda_copy, random_problems_by_every_plan) {
     const char* const asked = std::getenv("CORNERTURN_RANDOM_COPIES");
     const int rounds = asked == nullptr ? 400 : std::atoi(asked) / 10;
     const std::uint64_t seed = std::random_device{}();
@@ -145,10 +151,10 @@ TEST(cuda_copy, random_problems_by_every_choice) {
         if (!with.fits(p)) continue;
         const strided_copy c = with.copy_of(p);
         for (const strided::choice& one : strided::choices(c, on)) {
-            if (one.by == strided::way::nothing) continue;
+            if (one.by == strided::kernel_family::nothing) continue;
             for (const strided::plan& plan : tests::also_as_if_large(strided::work_out(one, c, on))) {
                 count(plan);
-                ASSERT_EQ(with.run(p, 0, &plan), "")
+                ASSERT_EQ(with.run(p, copier::kPlanObject, &plan), "")
                     << "seed " << seed << ", round " << round << ": " << p.text() << "\n"
                     << strided::explain(one, c, on);
             }
@@ -156,7 +162,7 @@ TEST(cuda_copy, random_problems_by_every_choice) {
     }
 }
 
-TEST(cuda_copy, permutes_as_the_header_shows) {
+TEST(cuda_copy, example_of_the_header) {
     constexpr int kN = 3, kC = 5, kH = 7, kW = 11, kAll = kN * kC * kH * kW;
     std::vector<float> in(kAll), out(kAll);
     for (int i = 0; i < kAll; ++i) in[static_cast<std::size_t>(i)] = static_cast<float>(i);
@@ -218,8 +224,8 @@ TEST(cuda_copy, can_be_captured_in_a_graph) {
     CORNERTURN_CUDA(cudaGraphDestroy(graph));
 }
 
-// More than 2^31 elements: bytes, whose every value tells where it was, at some places and at both ends.
-TEST(cuda_copy, more_elements_than_32_bits_count) {
+// Each byte is a hash of its offset in the source.
+TEST(cuda_copy, more_than_2_to_the_31_elements) {
     const std::int64_t rows = 3, cols = 786433, deep = 997;  // 2.35e9
     const std::int64_t all = rows * cols * deep;
     const auto from =
@@ -248,51 +254,53 @@ TEST(cuda_copy, more_elements_than_32_bits_count) {
     }
 }
 
-TEST(cuda_copy, refuses_what_is_wrong) {
+TEST(cuda_copy, refuses_wrong_arguments) {
     device_array<float> a(100), b(100);
     std::vector<float> host(100);
     const tensor_view<float> to{b.data, {4, 5}};
-    EXPECT_EQ(refused([&] {
-                  cuda::copy(tensor_view{a.data, {5, 4}}, to, nullptr);
-              }),
-              "destination.extent(0) is 4: the source's is 5 (extents (5, 4) and (4, 5))");
-    EXPECT_EQ(refused([&] {
-                  cuda::permute(tensor_view{a.data, {5, 4}}, {1, 1}, to, nullptr);
-              }),
-              "axes[1] is 1: axes[0] is the same axis");
-    EXPECT_TRUE(refused([&] {
-                    cuda::copy(tensor_view{b.data + 3, {4, 5}}, to, nullptr);
-                }).starts_with("destination (extents"));
+    EXPECT_NAMES(refused([&] {
+                     cuda::copy(tensor_view{a.data, {5, 4}}, to, nullptr);
+                 }),
+                 "destination.extent(0)", 4, 5, "(5, 4)", "(4, 5)");
+    EXPECT_NAMES(refused([&] {
+                     cuda::permute(tensor_view{a.data, {5, 4}}, {1, 1}, to, nullptr);
+                 }),
+                 "axes[1]", 1, "axes[0]");
+    EXPECT_NAMES(refused([&] {
+                     cuda::copy(tensor_view{b.data + 3, {4, 5}}, to, nullptr);
+                 }),
+                 "destination", "(4, 5)", b.data, "source", "(4, 5)", b.data + 3);
     int reads_pageable = 0;
     CORNERTURN_CUDA(cudaDeviceGetAttribute(&reads_pageable, cudaDevAttrPageableMemoryAccess, 0));
     if (reads_pageable == 0) {
-        EXPECT_NE(refused([&] {
-                      cuda::copy(tensor_view{host.data(), {4, 5}}, to, nullptr);
-                  }).find("source.data is 0x"),
-                  std::string::npos);
+        EXPECT_NAMES(refused([&] {
+                         cuda::copy(tensor_view{host.data(), {4, 5}}, to, nullptr);
+                     }),
+                     "source.data", host.data());
     }
     const std::int64_t extents[] = {4, 5};
     EXPECT_EQ(cornerturn_cuda_copy(2, nullptr, a.data, nullptr, b.data, nullptr, 4, nullptr),
               CORNERTURN_INVALID_ARGUMENT);
-    EXPECT_STREQ(cornerturn_last_error(), "extents is NULL");
+    EXPECT_NAMES(cornerturn_last_error(), "extents", "NULL");
     EXPECT_EQ(cornerturn_cuda_copy(-1, extents, a.data, nullptr, b.data, nullptr, 4, nullptr),
               CORNERTURN_INVALID_ARGUMENT);
-    EXPECT_STREQ(cornerturn_last_error(), "rank is -1: it must be 0 to 32");
+    EXPECT_NAMES(cornerturn_last_error(), "rank", -1, 0, 32);
     EXPECT_EQ(cornerturn_cuda_copy(33, extents, a.data, nullptr, b.data, nullptr, 4, nullptr),
               CORNERTURN_INVALID_ARGUMENT);
+    EXPECT_NAMES(cornerturn_last_error(), "rank", 33, 0, 32);
     EXPECT_EQ(cornerturn_cuda_copy_on(0, 2, nullptr, a.data, nullptr, b.data, nullptr, 4, nullptr),
               CORNERTURN_INVALID_ARGUMENT);
-    EXPECT_STREQ(cornerturn_last_error(), "extents is NULL");
+    EXPECT_NAMES(cornerturn_last_error(), "extents", "NULL");
     char text[200] = "";
-    const std::int64_t turned[] = {1, 4};
-    ASSERT_EQ(cornerturn_cuda_explain_copy(2, extents, a.data, turned, b.data, nullptr, 4, text, sizeof text),
+    const std::int64_t column_major[] = {1, 4};
+    ASSERT_EQ(cornerturn_cuda_explain_copy(2, extents, a.data, column_major, b.data, nullptr, 4, text, sizeof text),
               CORNERTURN_OK);
     EXPECT_STRNE(text, "");
     const std::int64_t empty[] = {0, 5};
     ASSERT_EQ(cornerturn_cuda_explain_copy(2, empty, a.data, nullptr, b.data, nullptr, 4, text, sizeof text),
               CORNERTURN_OK);
-    EXPECT_STREQ(text, "nothing: there is nothing to move");
-    EXPECT_EQ(cornerturn_cuda_copy_on(-1, 2, extents, a.data, turned, b.data, nullptr, 4, nullptr),
+    EXPECT_NAMES(text, "nothing");
+    EXPECT_EQ(cornerturn_cuda_copy_on(-1, 2, extents, a.data, column_major, b.data, nullptr, 4, nullptr),
               CORNERTURN_UNSUPPORTED);
     EXPECT_EQ(cornerturn_cuda_explain_copy(2, extents, a.data, nullptr, b.data, nullptr, 4, text, 0),
               CORNERTURN_INVALID_ARGUMENT);

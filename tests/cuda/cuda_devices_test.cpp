@@ -1,6 +1,7 @@
-// cornerturn::cuda::transpose where there are several GPUs: what belongs to one is not for another.
+// cornerturn::cuda::transpose with several GPUs: plans, streams and memory of one GPU are refused by another.
 #include "cornerturn/cuda/transpose.hpp"
 #include "cuda/gpu_test.hpp"
+#include "message.hpp"
 
 using namespace cornerturn;
 using tests::device_array;
@@ -14,17 +15,15 @@ TEST(cuda_devices, are_not_mixed_up) {
     CORNERTURN_CUDA(cudaSetDevice(1));
     const tests::stream_owner other;
     device_array<float> there(16), also_there(16);
-    EXPECT_NE(refused([&] { first(here.data, also_here.data, nullptr); }).find("current device is 1"),
-              std::string::npos);
+    EXPECT_NAMES(refused([&] { first(here.data, also_here.data, nullptr); }), "device", 1, "device", 0);
     const cuda::transpose_plan second(first.layout());
     EXPECT_EQ(second.device(), 1);
     second(there.data, also_there.data, other.get);
     EXPECT_EQ(cudaStreamSynchronize(other.get), cudaSuccess);
-    EXPECT_NE(refused([&] { second(here.data, also_there.data, other.get); }).find("memory of device 0"),
-              std::string::npos);
+    EXPECT_NAMES(refused([&] { second(here.data, also_there.data, other.get); }), "source.data", here.data, "device", 0,
+                 "device", 1);
     CORNERTURN_CUDA(cudaSetDevice(0));
-    EXPECT_NE(refused([&] { first(here.data, also_here.data, other.get); }).find("stream is of device 1"),
-              std::string::npos);
+    EXPECT_NAMES(refused([&] { first(here.data, also_here.data, other.get); }), "stream", "device", 1, "device", 0);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The first product of a process that takes a workspace of the library's may be one that is captured: a program of its
-// own, since nothing may have been made for it before.
+// A graph may capture the first product of a process that takes its workspace from the library. This is a separate
+// program, because no earlier product may have made the memory pool.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 std::map<std::string, int> launches;
 
-TEST(cuda_first_call, may_be_captured) {
+TEST(cuda_first_call, can_be_captured_in_a_graph) {
     const tests::stream_owner stream;
     tests::exact_product captured(64, 64, 20000, 6);
     cudaGraph_t graph = nullptr;

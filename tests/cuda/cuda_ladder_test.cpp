@@ -16,7 +16,8 @@
 #include "lab/bench.hpp"
 #include "lab/run.hpp"
 #include "ladder_check.hpp"
-#include "work.hpp"
+#include "message.hpp"
+#include "run_kernels.hpp"
 
 using namespace cornerturn;
 using tests::in_ladder;
@@ -25,7 +26,7 @@ namespace {
 
 std::map<std::string, int> launches;
 
-// Empty, or what the verifier says.
+// The verifier's fault; empty if all is right.
 std::string run(const kernel& k, problem_shape shape) {
     shape.arranged = arranged_by(k);
     const auto problem =
@@ -87,13 +88,15 @@ TEST(cuda_verifier, finds_planted_faults) {
         EXPECT_NE(run(k, {.rows = 64, .cols = 96}), "") << fault;
     }
     const kernel& past = find_kernel("fault/planted@past_the_end");
-    EXPECT_NE(run(past, {.rows = 70, .cols = 90}).find("after the end of the destination"), std::string::npos);
+    const std::string after_the_end = run(past, {.rows = 70, .cols = 90});
+    EXPECT_NAMES(after_the_end, "destination");
+    EXPECT_TRUE(tests::hex_numbers(after_the_end).empty()) << after_the_end;  // it shows no element
     EXPECT_EQ(run(find_kernel("transpose/padded@32x8"), {.rows = 64, .cols = 96}), "");
 }
 
-// The host's verifier is the measure: the same shape, solved there, must be right here byte for byte, and a change of
-// any byte must be found.
-TEST(cuda_verifier, knows_what_the_host_knows) {
+// Compares with the host's verifier. The same shape, transposed on the host, must be right here byte for byte, and a
+// change of any byte must be found.
+TEST(cuda_verifier, agrees_with_the_hosts) {
     for (int size : {1, 2, 3, 4, 5, 8, 12, 16, 100, kMostElementBytes}) {
         for (const problem_shape& shape : tests::batch_shapes(size)) {
             host_problem host(shape);
@@ -138,7 +141,7 @@ TEST(cuda_verifier, batches_of_more_than_2_to_the_31_elements) {
     const matrix_work work = problem->work();
     const auto bytes = static_cast<std::size_t>(shape.elements());
     CORNERTURN_CUDA(cudaMemcpy(work.destination, work.source, bytes - 1, cudaMemcpyDefault));
-    EXPECT_NE(problem->check().fault.find("(row 39999, column 39999) of matrix 1"), std::string::npos);
+    EXPECT_NAMES(problem->check().fault, 39999, 39999, 1);
     CORNERTURN_CUDA(cudaMemcpy(work.destination, work.source, bytes, cudaMemcpyDefault));
     EXPECT_EQ(problem->check().fault, "");
 }
@@ -164,7 +167,7 @@ TEST(cuda_lab, empty_matrices) {
     }
 }
 
-TEST(cuda_lab, refuses_what_does_not_fit) {
+TEST(cuda_lab, refuses_matrices_that_do_not_fit) {
     const kernel& padded = find_kernel("transpose/padded@32x8");
     const lab::request huge = tests::request_of(padded, {.rows = 1000000, .cols = 1000000});
     EXPECT_THROW(lab::cuda_runner()->run(padded, huge), error);
@@ -181,8 +184,8 @@ lab::bench_result bench(const char* subject, const problem_shape& shape) {
     return lab::cuda_bencher()->run({"", std::make_shared<movement_work>(does, type, shape, true)}, what);
 }
 
-// Small: warm in a graph. Large: cold.
-TEST(cuda_bench, verifies_and_times_everyone) {
+// Small matrices are timed warm, in a graph; large ones after a flush.
+TEST(cuda_bench, verifies_and_times_all_kernels) {
     for (int size : {1, 2, 4, 8, 16}) {
         for (std::int64_t side : {500, 3000}) {
             const lab::bench_result r =
@@ -203,9 +206,9 @@ TEST(cuda_bench, verifies_and_times_everyone) {
     }
 }
 
-// Rows with gaps, narrow ones too: what writes sectors in part is compared with ordered copies, which are verified. All
-// ways that the library has are right, and timed.
-TEST(cuda_bench, compares_random_cells_with_ordered_copies_and_tells_the_regret) {
+// Rows with gaps, also narrow ones. Work that writes sectors in part is compared with ordered copies, which are
+// verified. All candidates of the library are verified and timed.
+TEST(cuda_bench, compares_random_cells_with_ordered_copies_and_measures_the_regret) {
     const auto& does = dynamic_cast<const movement&>(find_operation("transpose"));
     lab::bench_request what{.does = &does,
                             .subject = &find_kernel("transpose/production"),
@@ -246,13 +249,13 @@ TEST(cuda_bench, compares_random_cells_with_ordered_copies_and_tells_the_regret)
     }
 }
 
-TEST(cuda_bench, tells_a_wrong_result) {
+TEST(cuda_bench, reports_a_wrong_result) {
     const lab::bench_result r = bench("fault/planted@wrong_index", {.rows = 600, .cols = 700});
     EXPECT_NE(r.subject.fault, "");
     EXPECT_TRUE(r.yardstick.timed());
 }
 
-TEST(cuda_bench, skips_what_does_not_fit) {
+TEST(cuda_bench, skips_matrices_that_do_not_fit) {
     EXPECT_NE(bench("transpose/padded@32x8", {.rows = 1000000, .cols = 1000000}).skipped, "");
 }
 

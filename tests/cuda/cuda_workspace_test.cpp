@@ -1,5 +1,5 @@
-// The memory that products take when the caller gives none: what is kept, how much, for how long, and that nobody
-// else's work is touched, on many streams and threads, in graphs, where memory lacks and after the device is reset.
+// The workspace that the library allocates for products: how much it keeps and how long, and that no product overwrites
+// another's. On many streams and threads, in graphs, without free memory, and after a reset of the device.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 std::map<std::string, int> launches;
 
-// A product in parts, and one whose A is transposed first.
+// m, n, k: a product that is computed in parts, and one whose A is transposed first.
 constexpr std::int64_t kParts[] = {64, 64, 20000}, kPacked[] = {2048, 2048, 1024};
 
 TEST(cuda_workspace, is_kept_until_it_is_given_back) {
@@ -44,13 +44,13 @@ TEST(cuda_workspace, does_not_grow_over_a_hundred_thousand_calls) {
         other(33, 500, 3000, 3);
     ASSERT_GT(in_parts.workspace(), 0);
     ASSERT_GT(packed.workspace(), 0);
-    const auto all = [&] {
+    const auto call_all = [&] {
         in_parts.call(nullptr);
         packed.call(nullptr);
         other.call(nullptr);
     };
     cuda::give_back_workspace();
-    const auto tell = [](const char* when) {
+    const auto print_kept = [](const char* when) {
         CORNERTURN_CUDA(cudaDeviceSynchronize());
         std::size_t free = 0, all_bytes = 0;
         CORNERTURN_CUDA(cudaMemGetInfo(&free, &all_bytes));
@@ -59,17 +59,17 @@ TEST(cuda_workspace, does_not_grow_over_a_hundred_thousand_calls) {
                     static_cast<long long>(all_bytes - free));
         return kept;
     };
-    EXPECT_EQ(tell("before any call"), 0);
-    for (int i = 0; i < 1000; ++i) all();
-    const std::int64_t kept = tell("after 3000 calls");
-    for (int i = 0; i < 33000; ++i) all();
-    EXPECT_EQ(tell("after 102000 calls"), kept);
+    EXPECT_EQ(print_kept("before any call"), 0);
+    for (int i = 0; i < 1000; ++i) call_all();
+    const std::int64_t kept = print_kept("after 3000 calls");
+    for (int i = 0; i < 33000; ++i) call_all();
+    EXPECT_EQ(print_kept("after 102000 calls"), kept);
     launches["cornerturn::cuda::gemm"] += 102000;
     in_parts.expect_right(nullptr);
     packed.expect_right(nullptr);
     other.expect_right(nullptr);
     cuda::give_back_workspace();
-    EXPECT_EQ(tell("given back"), 0);
+    EXPECT_EQ(print_kept("given back"), 0);
 }
 
 TEST(cuda_workspace, serves_many_threads_and_streams) {
@@ -99,7 +99,7 @@ TEST(cuda_workspace, serves_many_threads_and_streams) {
     launches["cornerturn::cuda::gemm"] += 4800;
 }
 
-// A captured graph has memory of its own, and replays run beside other calls.
+// A captured graph owns its memory, and its replays run at the same time as other calls.
 TEST(cuda_workspace, belongs_to_the_graph_that_captures_a_call) {
     const tests::stream_owner of_graph, of_calls;
     cudaStream_t const one = of_graph.get, two = of_calls.get;
@@ -129,7 +129,7 @@ TEST(cuda_workspace, belongs_to_the_graph_that_captures_a_call) {
     }
 }
 
-TEST(cuda_workspace, a_product_is_right_where_there_is_no_memory_for_it) {
+TEST(cuda_workspace, products_are_right_without_free_memory) {
     tests::exact_product packed(kPacked[0], kPacked[1], kPacked[2], 7);
     CORNERTURN_CUDA(cudaDeviceSynchronize());
     cuda::give_back_workspace();
@@ -151,7 +151,7 @@ TEST(cuda_workspace, a_product_is_right_where_there_is_no_memory_for_it) {
     packed.expect_right(nullptr);
 }
 
-// The last one: what other tests hold is gone then.
+// This test is last, because the reset frees all memory of the device.
 TEST(cuda_workspace, products_are_right_after_the_device_is_reset) {
     for (int round = 0; round < 3; ++round) {
         {

@@ -1,4 +1,4 @@
-"""Files that a GPU transposes: each type that files_test has for the host."""
+"""Transposes files on a GPU, with each dtype of files_test."""
 
 import pathlib
 import sys

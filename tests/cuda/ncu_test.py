@@ -1,5 +1,5 @@
-"""The hardware counters that the program shows are what Nsight Compute printed in that very run; and what it says where
-ncu cannot be run. Needs a GPU and ncu: skipped, and counted so, where either is missing."""
+"""The hardware counters that the program shows are those that Nsight Compute printed in the same run. If ncu cannot be run, the
+program says why. Needs a GPU and ncu: skipped if either is missing."""
 
 import csv
 import io
@@ -24,16 +24,16 @@ def run(*arguments, environment=None):
 
 
 def why_not():
-    """A sentence, where this cannot be tested."""
+    """The reason why this cannot be tested here; None if it can."""
     done = run("profile", "transpose/padded@32x8", "--rows", "64", "--on", "cuda", "--untimed")
     if done.returncode != 0:
         return done.stderr.strip()
     done = run("profile", "transpose/padded@32x8", "--rows", "64", "--on", "cuda", "--untimed", "--counters")
-    return done.stderr.strip() if "was not found in PATH" in done.stderr else None
+    return done.stderr.strip() if done.returncode != 0 and script.names(done.stderr, "'ncu'", "PATH") else None
 
 
 def through_wrapper(folder, *arguments):
-    """What the program printed with --counters, and what ncu printed to it."""
+    """The results of the program with --counters, and the rows that ncu printed for it."""
     ncu = shutil.which("ncu") or next(pathlib.Path("/usr/local/cuda/bin").glob("ncu"))
     wrapper = folder / "ncu"
     wrapper.write_text(f'#!/bin/sh\nif [ "$1" = --version ]; then exec {ncu} --version; fi\n{ncu} "$@" > {folder}/printed\n'
@@ -51,7 +51,7 @@ def read(row, metric):
     return float(row[metric].replace(",", ""))
 
 
-class Ncu(unittest.TestCase):
+class Ncu(script.NamesValues, unittest.TestCase):
     def compare(self, results, rows):
         compared = 0
         for result in results:
@@ -71,7 +71,7 @@ class Ncu(unittest.TestCase):
                 compared += 1
         return compared
 
-    def test_a_ladder_shows_what_ncu_read(self):
+    def test_a_ladder_shows_the_counters_of_ncu(self):
         with tempfile.TemporaryDirectory() as folder:
             ladder, rows = through_wrapper(pathlib.Path(folder), "ladder", "transpose", "--rungs", RUNGS, "--rows", "1000", "--cols", "515",
                                            "--metrics", "sm__cycles_active.avg")
@@ -79,7 +79,7 @@ class Ncu(unittest.TestCase):
             self.assertIn("sm__cycles_active.avg", ladder["results"][0]["hardware"]["metrics"])
             print("compared", self.compare(ladder["results"], rows), "counters of transposes")
 
-    def test_a_product_of_several_launches_is_put_together(self):
+    def test_the_launches_of_a_product_are_combined(self):
         with tempfile.TemporaryDirectory() as folder:
             ladder, rows = through_wrapper(pathlib.Path(folder), "ladder", "gemm", "--rungs", "tiled,quadrants", "--m", "256")
             self.assertEqual([r["hardware"]["kernels"] for r in ladder["results"]], [1, 2])
@@ -95,24 +95,27 @@ class Ncu(unittest.TestCase):
                                  result["metrics"]["smsp__sass_inst_executed_op_shared_ld.sum"])
 
     def test_compare_agrees_with_the_emulator(self):
-        done = run("profile", "transpose/shared@32x32", "--rows", "1024", "--on", "cuda", "--untimed", "--compare")
+        done = run("profile", "transpose/shared@32x32", "--rows", "1024", "--on", "cuda", "--untimed", "--compare", "--format", "json")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("8 of 8 of the counters that it models equal", done.stdout)
+        result = json.loads(done.stdout)
+        modelled = [counter for counter in result["comparison"] if counter["metric"] in result["metrics"]]
+        self.assertEqual(len(modelled), 8)
+        for counter in modelled:
+            self.assertEqual(counter["emulator"], counter["hardware"], counter["metric"])
 
-    def test_what_is_wrong_is_said(self):
+    def test_refusals(self):
         command = ("profile", "transpose/padded@32x8", "--rows", "64", "--on", "cuda", "--untimed", "--counters")
-        for more, words in ((("--metrics", "smsp__nonsense.sum"), ["smsp__nonsense.sum", "--query-metrics"]),
-                            (("--metrics", "dram__bytes"), ["dram__bytes", ".sum"]),
-                            (("--ncu", "/bin/true"), ["/bin/true", "not Nsight Compute"]),
-                            (("--ncu", "/no/such/ncu"), ["/no/such/ncu"]),
-                            (("--ncu", "no-such-ncu"), ["'no-such-ncu' was not found in PATH"])):
+        for more, values in ((("--metrics", "smsp__nonsense.sum"), ["smsp__nonsense.sum", "--query-metrics"]),
+                             (("--metrics", "dram__bytes"), ["dram__bytes", ".sum"]),
+                             (("--ncu", "/bin/true"), ["/bin/true", "--version"]),
+                             (("--ncu", "/no/such/ncu"), ["--ncu", "/no/such/ncu"]),
+                             (("--ncu", "no-such-ncu"), ["'no-such-ncu'", "PATH"])):
             done = run(*command, *more)
             self.assertEqual(done.returncode, 1, more)
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
-            for word in words:
-                self.assertIn(word, done.stderr)
+            self.assert_names(done.stderr, *values)
 
-    def test_under_ncu_nothing_else_is_written(self):
+    def test_the_program_under_ncu_writes_no_result(self):
         with tempfile.TemporaryDirectory() as folder:
             output = os.path.join(folder, "result.json")
             done = run("profile", "transpose/padded@32x8", "--rows", "64", "--on", "cuda", "--untimed", "--counters", "--format", "json", "--output", output)

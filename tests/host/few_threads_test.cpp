@@ -1,5 +1,5 @@
-// The host library in a process to which the system gives few threads, or little memory. This program's own
-// pthread_create stands for the system: oneTBB and the C++ library call it.
+// The host library in a process that gets few threads or little memory. This program replaces pthread_create, which
+// oneTBB and the C++ library call, and lets it fail.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -38,8 +38,8 @@ void* run_counted(void* given) {
     return result;
 }
 
-// What a process of its own returns, which has one thread at first. 1: an expectation failed; 128 and more: a signal
-// ended it.
+// The exit status of a new process that runs the function. It begins with one thread. 1: an expectation failed. 128 and
+// more: a signal ended it.
 template <class Function>
 int in_a_child(Function function) {
     const pid_t child = fork();
@@ -79,8 +79,8 @@ void limit_memory(std::int64_t bytes) {
 
 }  // namespace
 
-// What a thread's heap takes of the memory, the next thread's stack may lack.
-TEST(host_transpose, goes_on_with_little_memory) {
+// The heap of one thread may take the memory that the next thread needs for its stack.
+TEST(host_transpose, works_with_little_memory) {
     constexpr std::int64_t kRows = 1500, kCols = 1499, kMost = 400;
     int right = 0;
     for (std::int64_t mib = 0; mib <= kMost; mib += 4) {
@@ -108,13 +108,14 @@ TEST(host_transpose, goes_on_with_little_memory) {
     EXPECT_GT(right, kMost / 8);
 }
 
-// A limit on memory, however large, is no reason to keep a limit of the caller's.
-TEST(host_transpose, keeps_no_limit_that_the_caller_has_for_a_while) {
+// With a limit on memory, however large, the library limits the threads. It must not keep a limit that the caller had
+// set only for a while.
+TEST(host_transpose, does_not_keep_a_temporary_limit_of_the_caller) {
     EXPECT_EQ(in_a_child([] {
                   limit_memory(std::int64_t{200} << 30);
                   const tbb::global_control as_with_many_cores(tbb::global_control::max_allowed_parallelism, 16);
                   {
-                      const tbb::global_control for_a_while(tbb::global_control::max_allowed_parallelism, 2);
+                      const tbb::global_control temporary(tbb::global_control::max_allowed_parallelism, 2);
                       expect_right({.rows = 2000, .cols = 2000, .element_size = 4});
                   }
                   return static_cast<int>(allowed());
@@ -123,13 +124,14 @@ TEST(host_transpose, keeps_no_limit_that_the_caller_has_for_a_while) {
 }
 #endif
 
-// It counts two, and then again. The worker that oneTBB may have by then is not counted.
-TEST(host_transpose, counts_again_where_more_threads_may_be_started) {
+// The library first counts two threads, and then counts again. It does not count the worker that oneTBB may have by
+// then.
+TEST(host_transpose, counts_again_if_more_threads_may_be_started) {
     const int limit = in_a_child([] {
         const tbb::global_control as_with_many_cores(tbb::global_control::max_allowed_parallelism, 16);
         most = 4;
         {
-            const tbb::global_control for_a_while(tbb::global_control::max_allowed_parallelism, 2);
+            const tbb::global_control temporary(tbb::global_control::max_allowed_parallelism, 2);
             expect_right({.rows = 2000, .cols = 2000, .element_size = 4});
         }
         expect_right({.rows = 3000, .cols = 2999, .element_size = 4});
@@ -138,14 +140,14 @@ TEST(host_transpose, counts_again_where_more_threads_may_be_started) {
     EXPECT_TRUE(limit == 3 || limit == 4) << limit;
 }
 
-// oneTBB starts its threads one from another, and one that cannot start the next ends the process.
-TEST(host_transpose, goes_on_with_few_threads) {
+// Each thread of oneTBB starts the next one. If it cannot, it ends the process.
+TEST(host_transpose, works_with_few_threads) {
     const tbb::global_control as_with_many_cores(tbb::global_control::max_allowed_parallelism, 16);
     most = 4;
     for (const int threads : {0, 16, 3, 0}) {
         expect_right({.rows = 3000, .cols = 2999, .element_size = 4}, {.threads = threads});
         expect_right({.rows = 2000, .cols = 2000, .element_size = 4, .in_place = true}, {.threads = threads});
     }
-    EXPECT_GT(refused, 0) << "so that the above can fail";
+    EXPECT_GT(refused, 0) << "the checks above cannot fail";
     EXPECT_EQ(allowed(), 4U);
 }

@@ -1,11 +1,12 @@
-// Which of its ways a transpose on host memory takes.
+// Which method a transpose on host memory uses.
 #include <gtest/gtest.h>
 
+#include <string>
 #include <utility>
 
 #include "core/problem.hpp"
+#include "host/choice.hpp"
 #include "host/kernels.hpp"
-#include "host/paths.hpp"
 #include "host/squares.hpp"
 
 using namespace cornerturn;
@@ -14,8 +15,8 @@ namespace {
 
 constexpr std::int64_t kMiB = 1 << 20;
 
-TEST(host_paths, each_is_taken) {
-    const std::pair<problem_shape, const char*> paths[] = {
+TEST(host_choice, every_method) {
+    const std::pair<problem_shape, const char*> methods[] = {
         {{.rows = 100, .cols = 100}, "direct"},
         {{.rows = 3000, .cols = 3008}, "strips"},
         {{.rows = 3008, .cols = 3000}, "lines"},
@@ -33,16 +34,17 @@ TEST(host_paths, each_is_taken) {
         {{.rows = 1, .cols = 9 * kMiB}, "copy"},
         {{.rows = 30, .cols = 30, .in_place = true}, "in_place"},
         {{.rows = 3, .cols = 5, .element_size = kMostElementBytes}, "direct"}};
-    for (const auto& [shape, path] : paths) {
+    for (const auto& [shape, method] : methods) {
         const host_problem problem(shape);
-        EXPECT_EQ(host::explain(problem.work()).find(path), 0u) << host::explain(problem.work());
+        const std::string text = host::explain(problem.work());
+        EXPECT_EQ(text.substr(0, text.find(',')), method) << text;  // the name of the method comes first
     }
 }
 
-// What squares of a strip are transposed by depends on how far apart rows lie: on both sides.
-TEST(host_paths, strips_of_rows_that_lie_badly) {
+// The distances of rows on both sides decide whether the squares of a strip are transposed by a special function.
+TEST(host_choice, strips_with_unfavourable_distances_of_rows) {
     constexpr std::int64_t kFar = 128 << 10;
-    const auto badly = [](std::int64_t source_pitch, std::int64_t destination_pitch, std::int64_t cols, int size) {
+    const auto is_special = [](std::int64_t source_pitch, std::int64_t destination_pitch, std::int64_t cols, int size) {
         const matrix_work work{.source = nullptr,
                                .destination = nullptr,
                                .rows = 192 / size,
@@ -53,12 +55,12 @@ TEST(host_paths, strips_of_rows_that_lie_badly) {
         return host::transpose_strip_for(host::job(work, host::team({.threads = 1}))) != nullptr;
     };
     for (int size : {1, 2}) {
-        EXPECT_EQ(badly(kFar, 192, 4096, size), host::kernels_for(size).transpose_copied != nullptr);
-        EXPECT_FALSE(badly(kFar, 192, 4095, size));
-        EXPECT_FALSE(badly(kFar + 64, 192, 4096, size));
+        EXPECT_EQ(is_special(kFar, 192, 4096, size), host::kernels_for(size).transpose_copied != nullptr);
+        EXPECT_FALSE(is_special(kFar, 192, 4095, size));
+        EXPECT_FALSE(is_special(kFar + 64, 192, 4096, size));
     }
-    EXPECT_FALSE(badly(kFar, 192, 4096, 4));
-    EXPECT_TRUE(badly(kFar + 64, 16384, 4096, 1));
+    EXPECT_FALSE(is_special(kFar, 192, 4096, 4));
+    EXPECT_TRUE(is_special(kFar + 64, 16384, 4096, 1));
 }
 
 }  // namespace

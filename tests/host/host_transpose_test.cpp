@@ -1,4 +1,4 @@
-// cornerturn::transpose on host memory: every element moves, bit for bit, and nothing else is touched.
+// cornerturn::transpose on host memory moves every element, bit for bit, and changes nothing else.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <tbb/task_arena.h>
@@ -18,6 +18,7 @@
 #include "cornerturn/cornerturn.h"
 #include "fenced.hpp"
 #include "host_transposes.hpp"
+#include "message.hpp"
 #include "random_gaps.hpp"
 
 using namespace cornerturn;
@@ -46,8 +47,8 @@ TEST(host_transpose, edges_of_every_block) {
     }
 }
 
-// With each set of instructions that the processor has, down to none.
-TEST(host_transpose, every_set_of_instructions) {
+// With each instruction set of the processor, and with scalar code.
+TEST(host_transpose, every_instruction_set) {
     tests::for_each_set_of_instructions([] {
         for (int size : kSizes) {
             for (std::int64_t rows : {1, 2, 3, 5, 7, 8, 9, 16, 33, 65, 257}) {
@@ -59,8 +60,8 @@ TEST(host_transpose, every_set_of_instructions) {
     });
 }
 
-// With the set of instructions that a user's call chooses. long/host_large_test.cpp takes the others, and more shapes.
-TEST(host_transpose, past_the_caches) {
+// With the default instruction set. long/host_large_test.cpp runs the others, and more shapes.
+TEST(host_transpose, larger_than_the_caches) {
     for (int size : kSizes) ASSERT_NO_FATAL_FAILURE(tests::expect_large_right(size));
 }
 
@@ -117,7 +118,7 @@ TEST(host_transpose, in_place) {
     }
 }
 
-// Many blocks of tiles, of which the last ones are not whole; rows that begin alike, of a batch, and large elements.
+// Many blocks of tiles, the last ones partial. Rows that begin in the same cache set. Batches. Large elements.
 TEST(host_transpose, in_place_of_many_blocks) {
     const problem_shape shapes[] = {
         {.rows = 9'000, .cols = 9'000, .element_size = 1, .source_ld = 10'240, .destination_ld = 10'240},
@@ -133,7 +134,7 @@ TEST(host_transpose, in_place_of_many_blocks) {
     }
 }
 
-TEST(host_transpose, nothing_to_move) {
+TEST(host_transpose, empty_matrices) {
     for (auto [rows, cols] : {std::pair<std::int64_t, std::int64_t>{0, 0}, {0, 5}, {5, 0}}) {
         const matrix_view<const float> source{nullptr, rows, cols, cols};
         const matrix_view<float> destination{nullptr, cols, rows, rows};
@@ -157,7 +158,7 @@ TEST(host_transpose, moves_bits_of_any_type) {
     std::vector<float> numbers(bits.size()), transposed(bits.size());
     std::memcpy(numbers.data(), bits.data(), bits.size() * sizeof(float));
     matrix_view<float> view{numbers.data(), 64, 64, 64};
-    transpose(view, matrix_view<float>{transposed.data(), 64, 64, 64});  // a mutable view is a source, too
+    transpose(view, matrix_view<float>{transposed.data(), 64, 64, 64});  // a mutable view can be a source
     std::uint32_t found;
     std::memcpy(&found, &transposed[64 * 3 + 5], sizeof found);
     EXPECT_EQ(found, bits[64 * 5 + 3]);
@@ -196,10 +197,10 @@ std::string refused(F f) {
     } catch (const invalid_argument& e) {
         return e.what();
     }
-    return "(not refused)";
+    return "not refused";
 }
 
-TEST(host_transpose, each_mistake_is_named_with_its_value) {
+TEST(host_transpose, message_names_argument_and_value) {
     std::vector<float> in(100), out(100);
     const matrix_view<const float> source{in.data(), 5, 7, 7};
     const matrix_view<float> destination{out.data(), 7, 5, 5};
@@ -208,30 +209,25 @@ TEST(host_transpose, each_mistake_is_named_with_its_value) {
         change(m);
         return refused([&] { transpose(m, destination); });
     };
-    EXPECT_EQ(with_source([](auto& m) { m.rows = -1; }), "source.rows is -1: it must not be negative");
-    EXPECT_EQ(with_source([](auto& m) { m.ld = 6; }), "source.ld is 6: a row has 7 elements");
-    EXPECT_EQ(with_source([](auto& m) { m.data = nullptr; }), "source.data is null");
-    EXPECT_EQ(with_source([](auto& m) { m.rows = 4; }),
-              "destination is 7 x 5: the transpose of a source of 4 x 7 is 7 x 4");
-    EXPECT_EQ(refused([&] { transpose(source, destination, {.threads = -2}); }),
-              "options.threads is -2: it must be 1 or more, or 0 for all cores");
-    EXPECT_NE(refused([&] {
-                  transpose(source, matrix_view<float>{in.data() + 3, 7, 5, 5});
-              }).find("overlaps source"),
-              std::string::npos);
-    EXPECT_NE(refused([&] {
-                  transpose(matrix_view<const float>{in.data(), std::int64_t{1} << 40, std::int64_t{1} << 40,
-                                                     std::int64_t{1} << 40},
-                            matrix_view<float>{out.data(), std::int64_t{1} << 40, std::int64_t{1} << 40,
-                                               std::int64_t{1} << 40});
-              }).find("does not fit in 64 bits"),
-              std::string::npos);
-    EXPECT_EQ(std::count(out.begin(), out.end(), 0.0f), 100) << "nothing was written";
+    EXPECT_NAMES(with_source([](auto& m) { m.rows = -1; }), "source.rows", -1);
+    EXPECT_NAMES(with_source([](auto& m) { m.ld = 6; }), "source.ld", 6, 7);
+    EXPECT_NAMES(with_source([](auto& m) { m.data = nullptr; }), "source.data", "null");
+    EXPECT_NAMES(with_source([](auto& m) { m.rows = 4; }), "destination", "7 x 5", "4 x 7", "7 x 4");
+    EXPECT_NAMES(refused([&] { transpose(source, destination, {.threads = -2}); }), "options.threads", -2);
+    const matrix_view<float> overlapping{in.data() + 3, 7, 5, 5};
+    EXPECT_NAMES(refused([&] { transpose(source, overlapping); }), "destination", in.data() + 3, "source", in.data());
+    constexpr std::int64_t kMany = std::int64_t{1} << 40;
+    const matrix_view<const float> huge{in.data(), kMany, kMany, kMany};
+    EXPECT_NAMES(refused([&] {
+                     transpose(huge, matrix_view<float>{out.data(), kMany, kMany, kMany});
+                 }),
+                 "source", kMany, 64);
+    EXPECT_EQ(std::count(out.begin(), out.end(), 0.0f), 100) << "refused calls must not write";
 }
 
-// ---- Where nothing else may be touched ------------------------------------------------------------------------------
+// ---- No access outside the matrices ---------------------------------------------------------------------------------
 
-TEST(host_transpose, touches_nothing_before_or_behind) {
+TEST(host_transpose, no_access_before_or_after_the_matrices) {
     for (int size : {1, 2, 4, 8, 16, 3}) {
         for (auto [rows, cols] : {std::pair<std::int64_t, std::int64_t>{1, 1},
                                   {3, 5},
@@ -272,7 +268,7 @@ TEST(host_transpose, touches_nothing_before_or_behind) {
     }
 }
 
-// Of what is larger than the caches.
+// A matrix that is larger than the caches.
 TEST(host_transpose, elements_at_any_address) {
     for (const std::int64_t gap : {0, 3}) {
         constexpr std::int64_t kRows = 1024, kCols = 1100;
@@ -292,22 +288,22 @@ TEST(host_transpose, elements_at_any_address) {
     }
 }
 
-// The C functions, for matrices at addresses that no alignment is known of: small ones, and larger than the caches.
+// C functions know no alignment of the addresses. Matrices here are small, or larger than the caches.
 TEST(host_transpose, c_functions_at_any_address) {
     const unsigned seed = std::random_device{}();
     std::printf("seed %u\n", seed);
     std::mt19937 random(seed);
-    const auto upto = [&](std::int64_t most) { return std::uniform_int_distribution<std::int64_t>(0, most)(random); };
+    const auto up_to = [&](std::int64_t most) { return std::uniform_int_distribution<std::int64_t>(0, most)(random); };
     for (int round = 0; round < 300; ++round) {
         constexpr int kAllSizes[] = {1, 2, 3, 4, 6, 8, 12, 16, 24};
-        const std::int64_t size = kAllSizes[upto(8)], elements = (round % 20 == 0 ? 9 * kMiB : 4096) / size;
-        const bool in_place = upto(3) == 0;
-        std::int64_t rows = std::lround(std::exp2(double(upto(1000)) / 1000 * std::log2(double(elements))));
+        const std::int64_t size = kAllSizes[up_to(8)], elements = (round % 20 == 0 ? 9 * kMiB : 4096) / size;
+        const bool in_place = up_to(3) == 0;
+        std::int64_t rows = std::lround(std::exp2(double(up_to(1000)) / 1000 * std::log2(double(elements))));
         std::int64_t cols = elements / rows;
         if (in_place) rows = cols = std::lround(std::sqrt(double(elements)));
-        const std::int64_t ld = cols + upto(3), to_ld = in_place ? ld : rows + upto(3);
-        const std::int64_t from = upto(63), to = upto(63);
-        const int threads = static_cast<int>(upto(3));
+        const std::int64_t ld = cols + up_to(3), to_ld = in_place ? ld : rows + up_to(3);
+        const std::int64_t from = up_to(63), to = up_to(63);
+        const int threads = static_cast<int>(up_to(3));
         SCOPED_TRACE("seed " + std::to_string(seed) + ": " + std::to_string(rows) + " x " + std::to_string(cols) +
                      " of " + std::to_string(size) + " bytes, ld " + std::to_string(ld) + " and " +
                      std::to_string(to_ld) + ", at " + std::to_string(from) + " and " + std::to_string(to) +
@@ -332,8 +328,8 @@ TEST(host_transpose, c_functions_at_any_address) {
     }
 }
 
-// Who asks for one thread pays for no scheduler: a thread of its own has none yet.
-TEST(host_transpose, one_thread_does_without_onetbb) {
+// A call with one thread does not start the scheduler of oneTBB. A new thread has none yet.
+TEST(host_transpose, one_thread_does_not_start_onetbb) {
     std::vector<float> in(3000 * 1000), out(in.size());
     const auto initialized = [] {
         return tbb::this_task_arena::current_thread_index() != tbb::task_arena::not_initialized;
@@ -343,16 +339,16 @@ TEST(host_transpose, one_thread_does_without_onetbb) {
             transpose(matrix_view{in, rows, 1000}, matrix_view{out, 1000, rows}, {.threads = 1});
             transpose_in_place(matrix_view{in, rows % 1000, rows % 1000, 1000}, {.threads = 1});
         }
-        // Nor who asks for more, for a matrix that is one task.
+        // A call with more threads does not start it either, if the matrix is one task.
         for (const int threads : {2, 5})
             transpose(matrix_view{in, 100, 90}, matrix_view{out, 90, 100}, {.threads = threads});
         EXPECT_FALSE(initialized());
         transpose(matrix_view{in, 3000, 1000}, matrix_view{out, 1000, 3000}, {.threads = 2});
-        EXPECT_TRUE(initialized()) << "so that the above can fail";
+        EXPECT_TRUE(initialized()) << "the check above cannot fail";
     }).join();
 }
 
-TEST(host_transpose, is_done_in_a_group_of_tasks_that_is_cancelled) {
+TEST(host_transpose, works_in_a_cancelled_task_group) {
     for (const int threads : {0, 1, 2}) {
         std::vector<float> in(1000 * 700, 1), out(in.size());
         tbb::task_group group;
@@ -364,12 +360,12 @@ TEST(host_transpose, is_done_in_a_group_of_tasks_that_is_cancelled) {
     }
 }
 
-// In a process of its own, where oneTBB has no thread yet: a user who may start none.
+// In a new process, where oneTBB has no thread yet, and as a user who may not start any.
 TEST(host_transpose, goes_on_without_threads) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     const auto run = [] {
         const rlimit none{1, 1};
-        const uid_t user = 1 << 20;  // root has no such limit
+        const uid_t user = 1 << 20;  // not root: root has no such limit
         if (setrlimit(RLIMIT_NPROC, &none) != 0 || (geteuid() == 0 && setresuid(user, user, user) != 0)) _exit(2);
         std::thread one;
         EXPECT_THROW(one = std::thread([] {}), std::system_error);
@@ -381,7 +377,7 @@ TEST(host_transpose, goes_on_without_threads) {
     EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
 }
 
-// Larger ones than the verifier fills.
+// Elements that are larger than the verifier's limit.
 TEST(host_transpose, large_elements) {
     constexpr std::int64_t kSize = 100'003, kRows = 9, kCols = 11;
     std::vector<unsigned char> in(kRows * kCols * kSize), out(in.size());

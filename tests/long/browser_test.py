@@ -1,6 +1,6 @@
-"""Reports as a browser shows them: headless Chromium opens them from disk, wide and light, and dark and as narrow as a phone.
-Nothing may be told to the console, the page may not scroll sideways, and in drawings no text may be cut off, lie on
-another or be too small to read. CORNERTURN_SCREENSHOTS names a folder that gets a picture of each."""
+"""Reports in a browser: headless Chromium opens them from disk, wide and light, and dark and as narrow as a phone. The page
+may print nothing to the console and may not scroll sideways. In drawings no text may be cut off, overlap another text or be
+too small to read. With CORNERTURN_SCREENSHOTS=FOLDER the test saves a picture of each page."""
 
 import html
 import json
@@ -20,10 +20,10 @@ PROGRAM = os.environ["CORNERTURN"]
 RESULTS = Path(os.environ["CORNERTURN_SOURCE_DIR"], "results")
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SCHEMES = {"light": "1", "dark": "0"}
-VIEWS = (("light", 1400), ("dark", 390))  # the scheme changes no width, and the width no colour
+VIEWS = (("light", 1400), ("dark", 390))  # two are enough: the scheme does not change widths, nor the width colours
 
-# What a page says of itself, left in its title. Chromium opens no window narrower than 500 pixels: the page stands in a
-# frame that is.
+# Shows the page in a frame, because Chromium opens no window narrower than 500 pixels. Writes its measurements of the page
+# to its own title, as JSON.
 WRAPPER = """<!DOCTYPE html><html><body style="margin:0"><iframe id="f" src="{page}" style="border:0;width:{width}px;height:{height}px"></iframe>
 <script>
 onload = () => {{
@@ -53,7 +53,7 @@ def brightness(colour):
 
 
 def perturbed(source, factor):
-    """The same ladder, of which every other rung took `factor` times as long."""
+    """The same ladder, but every other rung took `factor` times as long."""
     stored = json.loads(source.read_text())
     for result in stored["results"][::2]:
         if "time" in result:
@@ -91,13 +91,13 @@ class Browser(unittest.TestCase):
                 wrapper = self.folder / f"{name}_{scheme}_{width}.html"
                 wrapper.write_text(WRAPPER.format(page=page.as_uri(), width=width, height=900))
                 printed = self.browse(wrapper, scheme, width, "--dump-dom")
-                told = json.loads(html.unescape(re.search(r"<title>(.*?)</title>", printed, re.S)[1]))
-                self.assertEqual(told["wrong"], [])
-                self.assertEqual(told["width"], width)
-                self.assertLessEqual(told["needs"], width, "the page scrolls sideways")
-                self.assertGreater(told["drawings"], 0)
-                self.assertGreater(abs(brightness(told["paper"]) - brightness(told["ink"])), 400)
-                papers.add((scheme, told["paper"]))
+                measured = json.loads(html.unescape(re.search(r"<title>(.*?)</title>", printed, re.S)[1]))
+                self.assertEqual(measured["wrong"], [])
+                self.assertEqual(measured["width"], width)
+                self.assertLessEqual(measured["needs"], width, "the page scrolls sideways")
+                self.assertGreater(measured["drawings"], 0)
+                self.assertGreater(abs(brightness(measured["paper"]) - brightness(measured["ink"])), 400)
+                papers.add((scheme, measured["paper"]))
                 if shots := os.environ.get("CORNERTURN_SCREENSHOTS"):
                     wrapper.write_text(WRAPPER.format(page=page.as_uri(), width=width, height=3000))
                     self.browse(wrapper, scheme, width, f"--screenshot={Path(shots, wrapper.stem).resolve()}.png", f"--window-size={max(width, 500)},3000")

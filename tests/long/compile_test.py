@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What must compile does, and what must not does not, with a message that says why: the public headers, with g++ and with
-every clang++ that is here. CUDA's type of streams is declared here, so that no toolkit is needed."""
+"""Valid uses of the public headers compile, and invalid ones do not: with g++ and every installed clang++. The test declares
+CUDA's stream type, so it needs no toolkit."""
 
 import concurrent.futures
 import os
@@ -12,10 +12,11 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from project import DRIVER_TYPES, SOURCE, failures, require, setting
+from script import names
 
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wsign-conversion", "-Wold-style-cast", "-Wno-unused",
           "-Wno-unused-parameter"]
-# What every case has.
+# The beginning of every case.
 PRELUDE = """
 #include <array>
 #include <complex>
@@ -69,12 +70,10 @@ RIGHT = """
     static_assert(CORNERTURN_VERSION_NUMBER >= 200);
 """
 
-CONST = "cornerturn cannot write to a view of const elements"
-BYTES = "their type must be trivially copyable"
-# One line, and what one of the compilers' errors must say: of several texts, any. Those that are not cornerturn's own
-# are a type error of the language's.
-NO_MATCH = ("no matching function", "no matching member function", "could not convert", "no viable conversion",
-            "invalid conversion", "cannot initialize", "cannot convert", "no known conversion", "no matching constructor", "conversion from")
+# The type traits in cornerturn's static assertions.
+CONST, BYTES, ARRAY = "is_const_v", "is_trivially_copyable_v", "is_array_v"
+TYPE_ERROR = None
+# Each line, and the static assertion that must fail. TYPE_ERROR: the compiler must refuse the line itself.
 WRONG = {
     "transpose(destination, fixed);": CONST,
     "transpose(fixed, fixed);": CONST,
@@ -89,22 +88,22 @@ WRONG = {
     "cuda::transpose_in_place(fixed_batch, stream);": CONST,
     "transpose(matrix_view{texts, 3, 4}, matrix_view{texts + 12, 4, 3});": BYTES,
     "cuda::transpose(matrix_view{texts, 3, 4}, matrix_view{texts + 12, 4, 3}, stream);": BYTES,
-    "transpose(matrix_view{doubles, 3, 4}, destination);": NO_MATCH,
-    "cuda::transpose(matrix_view{doubles, 3, 4}, destination, stream);": NO_MATCH,
-    "transpose(source, destinations);": NO_MATCH,
+    "transpose(matrix_view{doubles, 3, 4}, destination);": TYPE_ERROR,
+    "cuda::transpose(matrix_view{doubles, 3, 4}, destination, stream);": TYPE_ERROR,
+    "transpose(source, destinations);": TYPE_ERROR,
     "cuda::gemm(1, source, destination, 0, fixed_square, stream);": CONST,
     "cuda::gemm(1, sources, destinations, 0, fixed_batch, stream);": CONST,
-    "float a[3][4]; matrix_view{a, 3, 4};": "of an array of arrays, view the first element",
-    "plan(in, constant, stream);": NO_MATCH,
-    "cornerturn_transpose(in, 3, 4, 4, constant, 3, 4, 0);": NO_MATCH,
-    "cornerturn_transpose_in_place(constant, 3, 3, 4, 0);": NO_MATCH,
-    "cornerturn_cuda_transpose(in, 3, 4, 4, constant, 3, 4, stream);": NO_MATCH,
-    "cornerturn_cuda_transpose_in_place(constant, 3, 3, 4, stream);": NO_MATCH,
-    "matrix_view<float> writable = fixed;": NO_MATCH,
-    "batch_view<float> writable = fixed_batch;": NO_MATCH,
-    "matrix_view<float> writable{constants, 3, 4};": NO_MATCH,
-    "matrix_view<float> wrong{doubles, 3, 4};": NO_MATCH,
-    "matrix_view<float> wrong{in, 3.0, 4};": NO_MATCH,
+    "float a[3][4]; matrix_view{a, 3, 4};": ARRAY,
+    "plan(in, constant, stream);": TYPE_ERROR,
+    "cornerturn_transpose(in, 3, 4, 4, constant, 3, 4, 0);": TYPE_ERROR,
+    "cornerturn_transpose_in_place(constant, 3, 3, 4, 0);": TYPE_ERROR,
+    "cornerturn_cuda_transpose(in, 3, 4, 4, constant, 3, 4, stream);": TYPE_ERROR,
+    "cornerturn_cuda_transpose_in_place(constant, 3, 3, 4, stream);": TYPE_ERROR,
+    "matrix_view<float> writable = fixed;": TYPE_ERROR,
+    "batch_view<float> writable = fixed_batch;": TYPE_ERROR,
+    "matrix_view<float> writable{constants, 3, 4};": TYPE_ERROR,
+    "matrix_view<float> wrong{doubles, 3, 4};": TYPE_ERROR,
+    "matrix_view<float> wrong{in, 3.0, 4};": TYPE_ERROR,
 }
 
 
@@ -112,8 +111,23 @@ def compilers():
     found = {setting("CMAKE_CXX_COMPILER") or "g++"}
     for folder in os.environ["PATH"].split(":"):
         found |= {str(p) for p in pathlib.Path(folder).glob("clang++*") if os.access(p, os.X_OK)}
-    # Names of one program are one compiler.
+    # Several names of the same program count once.
     return sorted({os.path.realpath(shutil.which(name)): name for name in sorted(found)}.values())
+
+
+def static_assertions(trait):
+    """The places of the public headers' static assertions of this trait, as FILE:LINE."""
+    return [f"{path.name}:{number}" for path in (SOURCE / "include/cornerturn").rglob("*.hpp")
+            for number, line in enumerate(path.read_text().splitlines(), 1) if "static_assert(" in line and trait in line]
+
+
+def is_refused(code, text, trait):
+    """Whether the compiler refused the first line after PRELUDE, for the static assertion or, without one, for its types."""
+    errors = [line for line in text.splitlines() if "error:" in line]
+    if trait is TYPE_ERROR:
+        place = f".cpp:{PRELUDE.count(chr(10)) + 1}"
+        return code != 0 and bool(errors) and all(names(line, place) for line in errors)
+    return code != 0 and any(names(line, place, "cornerturn") for line in errors for place in static_assertions(trait))
 
 
 def compile_case(compiler, folder, lines, *options):
@@ -131,13 +145,11 @@ def main():
         (folder / "driver_types.h").write_text(DRIVER_TYPES)
         for compiler in compilers():
             code, text = compile_case(compiler, folder, RIGHT)
-            require(code == 0 and not text, f"{compiler}: what must compile does, without a warning {text}")
+            require(code == 0 and not text, f"{compiler}: valid code compiles without a warning {text}")
             results = pool.map(lambda line: compile_case(compiler, folder, "    " + line), WRONG)
-            for (line, wanted), (code, text) in zip(WRONG.items(), results):
-                wanted = (wanted,) if isinstance(wanted, str) else wanted
-                errors = [each for each in text.splitlines() if "error:" in each or "note:" in each]
-                told = any(words in each for each in errors for words in wanted)
-                require(code != 0 and told, f"{compiler}: refused: {line} {'' if code and told else text}")
+            for (line, trait), (code, text) in zip(WRONG.items(), results):
+                refused = is_refused(code, text, trait)
+                require(refused, f"{compiler}: refused: {line} {'' if refused else text}")
     if failures:
         sys.exit(f"{len(failures)} failed:\n" + "\n".join(failures))
 

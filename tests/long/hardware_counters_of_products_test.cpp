@@ -1,5 +1,5 @@
-// The emulator against Nsight Compute's readings of products on an H200 (results/counters_gemm_*.json): equal to the
-// last digit, but for what kDifferences names. It takes 15 seconds: k is 4096.
+// The emulator's counters of products equal Nsight Compute's on an H200 (results/counters_gemm_*.json), to the last
+// digit. kDifferences has the exceptions. The test takes 15 seconds, because k is 4096.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -8,18 +8,18 @@
 
 #include "hardware_readings.hpp"
 #include "lab/run.hpp"
-#include "work.hpp"
+#include "run_kernels.hpp"
 
 using namespace cornerturn;
 
 namespace {
 
-// Rungs whose loads from shared memory nvcc executes otherwise than the source has them.
+// Rungs whose machine code has other loads from shared memory than the source.
 struct difference {
     const char *kernel, *why;
 };
 constexpr difference kDifferences[] = {
-    {"gemm/swizzled", "the last step loads what nobody uses, which the emulator would call a mistake"},
+    {"gemm/swizzled", "the last step loads values that it does not use; the emulator would report that as a mistake"},
 };
 
 TEST(hardware_counters, of_products_equal_the_emulators) {
@@ -27,8 +27,8 @@ TEST(hardware_counters, of_products_equal_the_emulators) {
     std::set<std::string> seen;
     for (const auto& result : stored.at("results")) {
         const kernel& k = find_kernel(result.at("kernel").get<std::string>());
-        // With and without asynchronous copies; all would take the emulator long. Of those that transpose A first,
-        // Nsight Compute's readings leave that out.
+        // One rung with asynchronous copies and one without. All rungs would take the emulator too long. For rungs that
+        // transpose A first, Nsight Compute's readings do not include the transpose.
         if (k.id != "gemm/strided@padded" && k.id != "gemm/swizzled") continue;
         seen.insert(k.id);
         const gemm_shape shape{.m = result.at("m"), .n = result.at("n"), .k = result.at("k")};
@@ -41,7 +41,7 @@ TEST(hardware_counters, of_products_equal_the_emulators) {
             const std::uint64_t emulated = (counts.*m.where)[m.op];
             const std::uint64_t counted = tests::reading(result, m);
             if (loads_shared && named != std::end(kDifferences))
-                EXPECT_NE(counted, emulated) << k.id << " " << m.name << " differs no longer: " << named->why;
+                EXPECT_NE(counted, emulated) << k.id << " " << m.name << " no longer differs: " << named->why;
             else
                 EXPECT_EQ(counted, emulated) << k.id << " " << m.name;
         }

@@ -1,19 +1,20 @@
-"""Mutants of the library's own code: random edits of its kernels, of what chooses among them, of the host's engine and of
-the parser of .npy headers. The tests that lie nearest must catch each of them.
+"""Mutants of the library's code: random edits of its kernels, of the choice among them, of the host's engine and of the
+parser of .npy headers. The tests of the edited file must catch each mutant.
 
     library_mutants_test.py           draws CORNERTURN_MUTANTS edits by CORNERTURN_SEED
-    library_mutants_test.py FILE      runs the edits in FILE, which looks as tests/mutants/equivalent_edits.txt does
+    library_mutants_test.py FILE      runs the edits in FILE, which has the form of tests/mutants/equivalent_edits.txt
 
-An edit is made in a copy of its file. What includes that file is compiled anew, as the build compiles it, and linked with
-the rest of the build, which stays as it is. An edit that does not compile, or that alters no object, does not count. A test
-that fails, crashes or does not end catches it. A survivor, of two runs, fails this test unless
-tests/mutants/equivalent_edits.txt lists it, or a rule below excuses it.
+The test edits a copy of a file. It compiles the sources that include the file as the build does, and links them with the
+other objects of the build. An edit does not count if it does not compile, or changes no object file. A test catches a mutant
+if it fails, crashes or does not end. A mutant that survives two runs fails this test, unless
+tests/mutants/equivalent_edits.txt lists it or a rule below excuses it.
 
-Each edit has a rank by the seed and by its own lines; the first ones are drawn. So a change of one line leaves the others'
-draw as it was.
+The seed and the lines of an edit give it a rank, and the edits with the lowest ranks are drawn. So a change of one line does
+not change whether other lines are drawn.
 
-What needs a GPU is not drawn: what only a build with CUDA compiles (CORNERTURN_WITH_CUDA, not CORNERTURN_EMULATED), and the
-files of kernels/ that allocate, plan and launch there. Nor are files that hand the kernels to the lab (rung_*).
+Code for GPUs is not edited: code that only a build with CUDA compiles (CORNERTURN_WITH_CUDA, not CORNERTURN_EMULATED), and
+the files of kernels/ that allocate, plan and launch on a GPU. Files that register the kernels with the lab (rung_*) are not
+edited either.
 """
 
 import hashlib
@@ -41,28 +42,28 @@ import library_edits as edits  # noqa: E402
 SEED = int(os.environ.get("CORNERTURN_SEED", "202"))
 COUNT = int(os.environ.get("CORNERTURN_MUTANTS", "8"))
 LIST = SOURCE / "tests/mutants/equivalent_edits.txt"
-PROCESSOR_SECONDS, SECONDS = 180, 400  # that a test may take, of all its threads and by the clock
-SKIPPED = 77  # what a test ends with that had nothing to do
+PROCESSOR_SECONDS, SECONDS = 180, 400  # limits of a test: processor time of all threads, and time by the clock
+SKIPPED = 77  # the exit code of a skipped test
 
-# As in the build for sanitizers some sets of instructions are left out, since all take half a minute to compile; and kernels of the
-# emulator do not leave their arrays. By the end of a file's path.
+# The end of a file's path: further flags. Some instruction sets are left out, as in the build with sanitizers, because all
+# of them take half a minute to compile. Kernels in the emulator trap if they leave their arrays.
 FLAGS = [(r"src/host/(kernels|targets/\w+)\.cpp", ["-DCORNERTURN_FEW_TARGETS"]),
          ("cornerturn_production_emulated/.*", ["-fsanitize=bounds", "-fsanitize-undefined-trap-on-error"])]
 
-# From the beginning of a path, as a regular expression, to the tests that lie nearest, the quickest first. A script is run
-# with a program linked anew.
+# The beginning of a path, as a regular expression: the tests of that code, the fastest first. Scripts run a newly linked
+# program.
 NEAREST = [
     ("src/files/npy.cpp", ["npy_test", "files_test.py"]),
     (r"src/host/(kernels\.cpp|.*-inl\.hpp)", ["host_transpose_test", "host_copy_test", "host_large_test"]),
-    ("src/host/", ["host_paths_test", "host_transpose_test", "host_copy_test"]),
-    ("src/ops/transpose/kernels/", ["production_memory_test", "production_test", "strided_test"]),
-    ("src/ops/copy/kernels/", ["production_memory_test", "strided_test", "permute_test", "production_test"]),
+    ("src/host/", ["host_choice_test", "host_transpose_test", "host_copy_test"]),
+    ("src/ops/transpose/kernels/", ["transposes_memory_test", "transposes_test", "strided_test"]),
+    ("src/ops/copy/kernels/", ["transposes_memory_test", "strided_test", "permute_test", "transposes_test"]),
     ("src/ops/permute/kernels/", ["strided_test", "permute_test"]),
-    ("src/ops/gemm/kernels/", ["gemm_policy_test", "gemm_production_test"]),
+    ("src/ops/gemm/kernels/", ["gemm_policy_test", "products_test"]),
 ]
 
-# gemm_production_test takes a minute and a half of a processor for all of its kernels: those that are enough for a file, by
-# the names of their rows in tunings.hpp.
+# The end of a path: the kernels that are enough to test that file, as names of rows in tunings.hpp. With all kernels,
+# products_test takes a minute and a half of processor time.
 TUNINGS = [
     ("narrow.cu", "dots of 4, sliced|columns of 1|columns of 2"),
     ("outer.cu", "outer of 8|outer of 16, small"),
@@ -71,43 +72,43 @@ TUNINGS = [
     ("", "large|thin|dots of 4|columns of 1|outer of 8"),
 ]
 
-COST = "a prediction, which decides between ways that are all right: tests take each of them, whichever is predicted to be best"
-WORDS = "words about what is done"
-FETCHED = "what is fetched ahead: an address that nothing is read from by it"
+COST = "a predicted cost, which decides between plans that are all right; tests run each plan, whatever the prediction"
+TEXT = "a text for users"
+PREFETCH = "an address to prefetch; nothing is read from it"
 
-# (file, scope as library_edits.scope_of() has it, reason), as regular expressions. Only what cannot hide a wrong result: a
-# function that does no more than return a prediction, words, or the address of what is prefetched; and tables that choose
-# between ways that both take any work.
+# (file, scope as library_edits.scope_of() returns it, reason). File and scope are regular expressions. Only code that cannot
+# hide a wrong result: functions that just return a prediction, a text, or an address to prefetch, and tables that choose
+# between methods that both take any work.
 EXCUSED = [
     ("src/ops/copy/kernels/policy_tile_cost.cpp", ".*", COST),
     ("src/ops/copy/kernels/(rows|units)_cut.hpp", r"\w+::cost", COST),
     ("src/ops/copy/kernels/cuts.hpp", "bytes_per_us|norm|bytes_cut_by_gaps", COST),
     ("src/ops/copy/kernels/tile_cut.hpp", "tile_cut::(conflicts_at|count_conflicts|place_of)", COST),
-    ("src/ops/copy/kernels/policy.cpp", "kWishes", "what tiles are wished for: those that are possible are right, and strided_test moves each"),
+    ("src/ops/copy/kernels/policy.cpp", "kTargets", "targets for the shape of tiles: all possible tiles are right, and strided_test runs each"),
     ("src/ops/copy/kernels/tile_cut.hpp", "reach_of|tile_cut::(ends_span|ends_well|could_be_groups|fetches_lines)",
-     "whether a tile had better end there: all that are possible are right, and strided_test moves each"),
+     "where a tile should end: all possible tiles are right, and strided_test runs each"),
     ("src/ops/gemm/kernels/policy.cpp", "blocks_us|memory_bytes|chooser::(pack_us|slower_by)|kRounds|kFew|kLongK", COST),
     ("src/ops/transpose/kernels/policy.cpp", "scaled|fill_of|rows_collide", COST),
-    ("src/ops/transpose/kernels/tunings.hpp", "k(Tiles|Strips|Direct|Ragged)", "a row of a table: production_memory_test moves matrices by each"),
+    ("src/ops/transpose/kernels/tunings.hpp", "k(Tiles|Strips|Direct|Ragged)", "a row of a table: transposes_memory_test runs each"),
     ("src/ops/transpose/kernels/policy_copies.cpp", "(?!starts_of_).*",
-     "whether the copy between tensors takes a matrix instead of a kernel for matrices, which would take it, too"),
-    ("src/host/(paths|tiling).cpp", r"k[A-Z]\w+", "how much makes another way better, or is moved at a time: any amount is moved right"),
-    ("src/host/job.hpp", "kTaskBytes", "how much a thread takes at a time"),
-    ("src/host/job.hpp", "job::packed_source", "which way is taken, and what is fetched ahead: all ways take a source with gaps"),
+     "whether a matrix is moved by a copy between tensors or by a kernel for matrices: both are right"),
+    ("src/host/(choice|tiling).cpp", r"k[A-Z]\w+", "a threshold between methods, or an amount that is moved at a time: all are right"),
+    ("src/host/job.hpp", "kTaskBytes", "how much work a thread takes at a time"),
+    ("src/host/job.hpp", "job::packed_source", "the choice of a method, and what is prefetched: all methods take a source with gaps"),
     ("src/host/tiling.cpp", "root|together", COST),
-    ("src/host/tiling.cpp", "longest_window", FETCHED),
+    ("src/host/tiling.cpp", "longest_window", PREFETCH),
     ("src/host/tiling_plane.cpp", r"gathered|left_over|far_lines|k[A-Z]\w+", COST),
-    ("src/host/paths.cpp", "image_or_tiles", "which of two ways is taken, both of which take all that they are asked for"),
+    ("src/host/choice.cpp", "image_or_tiles", "the choice between two methods that both take all this work"),
     ("src/host/shuffle_order.cpp", "cycles_of_shuffle", COST),
-    ("src/host/job.hpp", "fetch_tile|own_tile", FETCHED),
-    ("src/host/strips.cpp", "ahead|strip_stream::(fetch|strips_are_contiguous)", FETCHED),
-    ("src/ops/.*/policy.cpp", r"explain(::\w+)?|name|name_of|operand_text|microseconds|predicted_text", WORDS),
-    ("src/host/tiling.cpp", "text", WORDS),
+    ("src/host/job.hpp", "fetch_tile|own_tile", PREFETCH),
+    ("src/host/strips.cpp", "ahead|strip_stream::(fetch|strips_are_contiguous)", PREFETCH),
+    ("src/ops/.*/policy.cpp", r"explain(::\w+)?|name|name_of|operand_text|microseconds|predicted_text", TEXT),
+    ("src/host/tiling.cpp", "text", TEXT),
 ]
 
 
 class build:
-    """What the build knows of its objects and programs."""
+    """The commands and dependencies of the object files and programs of the build."""
 
     def __init__(self):
         ask = lambda tool: subprocess.run(["ninja", "-C", BUILD, "-t", tool], check=True, capture_output=True, text=True).stdout
@@ -124,33 +125,33 @@ class build:
                 for_processor = not self.commands.get(output, {"file": ".cu"})["file"].endswith(".cu")
 
     def link_of(self, program):
-        """The words of the command that links it."""
-        return [word for word in shlex.split(self.commands[program]["command"]) if word not in (":", "&&")]
+        """The arguments of the command that links the program."""
+        return [argument for argument in shlex.split(self.commands[program]["command"]) if argument not in (":", "&&")]
 
     def objects_of(self, program):
-        """What it is linked from, and what the libraries are made of that it is linked with."""
+        """The object files of the program, and those in its static libraries."""
         found = []
-        for word in self.link_of(program):
-            if word.endswith(".a") and word in self.commands:
-                found += [part for part in shlex.split(self.commands[word]["command"]) if part.endswith(".o")]
-            elif word.endswith(".o"):
-                found.append(word)
+        for file in self.link_of(program):
+            if file.endswith(".a") and file in self.commands:
+                found += [part for part in shlex.split(self.commands[file]["command"]) if part.endswith(".o")]
+            elif file.endswith(".o"):
+                found.append(file)
         return frozenset(found)
 
     def compile(self, output, edited, changed, to):
-        """Compiles the object with the changed copy of a file ahead of the sources. False where that fails."""
-        words = shlex.split(self.commands[output]["command"])
-        while not Path(words[0]).name.endswith(("++", "cc", "clang")):
-            words.pop(0)  # ccache has no use for mutants
-        result = [words[0], "-I", changed, "-I", changed / "src", f"-ffile-prefix-map={changed}=.", "-w", "-fmax-errors=1"]
+        """Compiles the object file. The changed copy of a file hides the original. Returns whether it compiled."""
+        arguments = shlex.split(self.commands[output]["command"])
+        while not Path(arguments[0]).name.endswith(("++", "cc", "clang")):
+            arguments.pop(0)  # without ccache: no mutant is compiled twice
+        result = [arguments[0], "-I", changed, "-I", changed / "src", f"-ffile-prefix-map={changed}=.", "-w", "-fmax-errors=1"]
         skipped = 0
-        for word in words[1:]:
-            if word in ("-MT", "-MF", "-o"):
+        for argument in arguments[1:]:
+            if argument in ("-MT", "-MF", "-o"):
                 skipped = 1
             elif skipped:
                 skipped = 0
-            elif word != "-MD":
-                result.append(changed / edited if Path(word) == SOURCE / edited else word)
+            elif argument != "-MD":
+                result.append(changed / edited if Path(argument) == SOURCE / edited else argument)
         result += self.flags_for(output)
         return subprocess.run([*result, "-o", to], cwd=BUILD, capture_output=True).returncode == 0
 
@@ -158,7 +159,7 @@ class build:
         return next((flags for path, flags in FLAGS if re.search(f"/{path}$", self.commands[output]["file"])), [])
 
     def original_code(self, output):
-        """What the object does as the build has it; or, where flags differ, as it would."""
+        """The code of the object file in the build, or compiled again if mutants get other flags."""
         with self.lock:
             if output not in self.codes:
                 flags = self.flags_for(output)
@@ -170,29 +171,29 @@ class build:
         return self.codes[output]
 
     def link(self, program, altered, to):
-        """Links the program with altered objects: {the build's: its substitute}."""
-        words, mine = self.link_of(program), set(altered) & self.objects_of(program)
-        result, direct = [], set(words)
-        for word in words:
-            if word.endswith(".a") and mine:
-                # The linker takes from libraries what is still missing: a substitute goes ahead of them all.
+        """Links the program with altered object files: {object file of the build: its substitute}."""
+        arguments, mine = self.link_of(program), set(altered) & self.objects_of(program)
+        result, direct = [], set(arguments)
+        for argument in arguments:
+            if argument.endswith(".a") and mine:
+                # The linker takes only missing symbols from libraries, so substitutes come before all libraries.
                 result += [altered[name] for name in sorted(mine - direct)]
                 mine = set()
-            result.append(altered.get(word, word))
+            result.append(altered.get(argument, argument))
         result[result.index(program)] = to
         subprocess.run(result, cwd=BUILD, check=True, capture_output=True)
 
 
 def code_of(object_file, scratch):
-    """What an object does, without its debug information."""
+    """The bytes of an object file without debug information."""
     subprocess.run(["objcopy", "--strip-debug", object_file, scratch], check=True)
     return scratch.read_bytes()
 
 
 def run_test(command, folder, environment):
-    """How it ended, or None where it passed."""
+    """How the test failed, or None if it passed."""
     def prepare():
-        Path("/proc/self/oom_score_adj").write_text("1000")  # what takes all memory is a mutant
+        Path("/proc/self/oom_score_adj").write_text("1000")  # a mutant may take all memory: end it first
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_SECONDS, PROCESSOR_SECONDS))
         resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 30, 4 << 30))
@@ -232,7 +233,7 @@ class mutant:
         needed = set().union(*map(built.objects_of, programs.values()))
         of_file = [name for name in built.dependents.get(str(SOURCE / edit.path), []) if name in needed]
         altered = {}
-        # Library first: most edits that do not compile fail there.
+        # The library first: most edits that do not compile already fail there.
         for number, name in enumerate(sorted(of_file, key=lambda name: (name.startswith("tests"), name))):
             to = folder / f"{number}.o"
             if not built.compile(name, edit.path, changed, to):
@@ -273,7 +274,7 @@ def drawn(all_edits):
 
 
 def check_build(built, folder):
-    """Edits are seen by what they change: without one, the build's objects must come out again."""
+    """Compiles some files without an edit. The object files must equal those of the build, or edits cannot be recognized."""
     for name in ("src/ops/transpose/kernels/small.cu", "src/host/squares.cpp", "src/files/npy.cpp"):
         (folder / "changed" / name).parent.mkdir(parents=True)
         shutil.copy(SOURCE / name, folder / "changed" / name)
@@ -281,13 +282,13 @@ def check_build(built, folder):
         for output in [output for output in built.dependents[str(SOURCE / name)] if output in mine]:
             assert built.compile(output, name, folder / "changed", folder / "again.o"), f"{output} does not compile"
             if code_of(folder / "again.o", folder / "code") != built.original_code(output):
-                sys.exit(f"FAILED: {output} is not what its source gives: build again, then run this test")
+                sys.exit(f"FAILED: {output} is out of date: build again, then run this test")
         shutil.rmtree(folder / "changed")
 
 
 def main():
     if not (BUILD / "build.ninja").exists():
-        print("skipped: the build is not Ninja's, whose commands make mutants")
+        print("skipped: the build does not use Ninja, and this test needs the commands of Ninja")
         sys.exit(SKIPPED)
     everything = edits.all_edits(SOURCE)
     by_key = {}
@@ -296,7 +297,7 @@ def main():
     listed = edits.read_list(LIST.read_text())
     for key, _, _ in listed:
         if key not in by_key:
-            sys.exit(f"FAILED: no edit is like this any more; take it out of {LIST.name}:\n" + "\n".join(key))
+            sys.exit(f"FAILED: this edit is no longer possible; remove it from {LIST.name}:\n" + "\n".join(key))
     if sys.argv[1:]:
         chosen = [edit for key, _, _ in edits.read_list(Path(sys.argv[1]).read_text()) for edit in by_key[key]]
     else:
@@ -315,7 +316,7 @@ def main():
                 excuse = excuse_for(edit, listed)
                 if excuse:
                     verdict, what = "excused", excuse
-                else:  # many tests draw at random: they get another chance
+                else:  # many tests draw at random, so they run twice
                     verdict, what = mutant(edit).run(built, folder / str(number))
             with lock:
                 counts[verdict] += 1
@@ -326,10 +327,10 @@ def main():
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(look_at, enumerate(chosen, 1)))
     different = counts["caught"] + counts["excused"] + counts["survived"]
-    print(f"{len(chosen)} edits: {counts['not compiled']} do not compile, {counts['the same']} alter no object, {different} count: "
-          f"{counts['caught']} caught, {counts['excused']} as right as the original, {counts['survived']} survived")
+    print(f"{len(chosen)} edits: {counts['not compiled']} do not compile, {counts['the same']} change no object file, {different} count: "
+          f"{counts['caught']} caught, {counts['excused']} excused, {counts['survived']} survived")
     if survivors:
-        print(f"FAILED (seed {SEED}): no test sees these edits. Write one that does, or list them in {LIST.name} with the reason:")
+        print(f"FAILED (seed {SEED}): no test catches these edits. Write one that does, or list them in {LIST.name} with the reason:")
         print("\n".join(map(edits.shown, survivors)))
         sys.exit(1)
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Views of a real std::mdspan compile, by every compiler here whose standard library has it. views_test shows what they hold,
-with a stand-in."""
+"""Views of std::mdspan compile with every compiler here whose standard library has it. views_test checks their values, with
+a replacement of std::mdspan."""
 
 import pathlib
 import subprocess
 import sys
 import tempfile
 
-from compile_test import compile_case, compilers  # which lies beside it
+from compile_test import compile_case, compilers
 from project import DRIVER_TYPES, failures, require
 
 CXX23 = ["-std=c++2b", "-include", "mdspan"]
@@ -26,16 +26,16 @@ def has_mdspan(compiler, library):
 
 
 def main():
-    ways = [(compiler, library) for compiler in compilers() for library in ([], ["-stdlib=libc++"]) if has_mdspan(compiler, library)]
+    found = [(compiler, library) for compiler in compilers() for library in ([], ["-stdlib=libc++"]) if has_mdspan(compiler, library)]
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / "driver_types.h").write_text(DRIVER_TYPES)
-        for compiler, library in ways:
+        for compiler, library in found:
             code, text = compile_case(compiler, folder, CALLS, *CXX23, *library)
             require(code == 0 and not text, f"{' '.join([compiler, *library])}: views of std::mdspan compile {text}")
     if failures:
         sys.exit(f"{len(failures)} failed:\n" + "\n".join(failures))
-    if not ways:
-        print("skipped: no compiler here has std::mdspan; libc++ 17 has")
+    if not found:
+        print("skipped: no compiler here has std::mdspan (libc++ 17 has it)")
         sys.exit(77)
 
 

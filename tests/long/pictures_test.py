@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The program's pictures are readable outside browsers too. librsvg and CairoSVG draw each of them, and librsvg draws it
-once more without its style sheet, as programs do that read attributes alone. The drawing must have the colours of the
-light theme, and every text must stand out from what is behind it."""
+"""The program's pictures are readable outside browsers too. librsvg and CairoSVG draw each of them. librsvg also draws it
+without its style sheet, like programs that read only attributes. The drawing must have the colours of the light theme, and
+every text must stand out from its background."""
 
 import functools
 import io
@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import script  # noqa: E402
 
 RESULTS = Path(os.environ["CORNERTURN_SOURCE_DIR"], "results")
-# The results of one report each, without their ending.
+# The result files of each report, without suffix.
 REPORTS = [["bench_transpose", "bench_gemm"], ["bench_python_permute"], ["ladder_transpose_16384x16384_f32"], ["why_conflicts"],
            ["why_layouts"], [f"ladder_transpose_{size}_f32" for size in ("4096x4096", "16384x16384", "32768x32768")],
            [f"bench_host_16_cores_random_{operation}_9202" for operation in ("transpose", "permute")] +
@@ -72,7 +72,7 @@ def pictures():
 
 
 def light_theme(svg):
-    """The colours of the style sheet before it comes to the dark theme, by their names."""
+    """The colours of the light theme, by name: those of the style sheet before its dark theme."""
     return {name: tuple(bytes.fromhex(digits)) for name, digits in
             re.findall(r"--([\w-]+):#([0-9a-f]{6})", svg.partition("@media")[0])}
 
@@ -83,7 +83,7 @@ def drawn(renderer, svg):
 
 
 def luminance(colour):
-    """As WCAG 2 defines it."""
+    """WCAG 2's definition."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (channel / 255 for channel in colour[:3])]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
@@ -94,7 +94,7 @@ def contrast(a, b):
 
 
 def box_of(text):
-    """Pixels in which a text must leave a trace: its first, middle or last character, as it is anchored."""
+    """The box of the text's first, middle or last character, depending on its anchor: the text must be visible there."""
     x, y, size = (float(text.get(name)) for name in ("x", "y", "font-size"))
     left = {"start": 0, "middle": -size / 2, "end": -size}[text.get("text-anchor")]
     turned = re.match(r"rotate\((\S+)", text.get("transform", "rotate(0"))
@@ -115,7 +115,7 @@ class Pictures(unittest.TestCase):
             self.assertIn("ink", theme, picture)
             shapes = re.findall(r'<(?:rect|circle|polygon) class="([\w-]+)"', svg)
             wanted = {theme[name] for name in shapes if name in theme} | {theme["paper"]}
-            # Colours of their own, of a heat map or of a warp's lanes.
+            # Colours without a class, such as those of a heat map or of a warp's lanes.
             wanted |= {tuple(bytes.fromhex(digits)) for digits in re.findall(r'<rect fill="#([0-9a-f]{6})"', svg)}
             for name in RENDERERS:
                 with self.subTest(picture=picture, renderer=name):

@@ -1,4 +1,5 @@
-"""What a terminal shows while something takes long, and that nothing else gets it. Each run takes a few seconds."""
+"""The progress line of long commands: a terminal shows it, and pipes and files do not get it. Each run takes a few
+seconds."""
 
 import contextlib
 import os
@@ -18,16 +19,16 @@ def on_one_core():
 
 
 def blocks(rows):
-    """Of 32 x 32 elements."""
+    """The number of blocks of 32 x 32 elements, as the program prints it."""
     return f"{(rows // 32) ** 2:,}".encode()
 
 
 class Terminal(Case):
     NAIVE = ("profile", "transpose/naive_read@32x32", "--on", "emulator")
-    more_rows = [4096, 6144, 8192, 12288, 16384, 24576]  # the first: as many as took long
+    more_rows = [4096, 6144, 8192, 12288, 16384, 24576]  # shown_while_long() removes the sizes that were too quick
 
     def shown(self, terminal, *arguments, output=subprocess.DEVNULL):
-        """What a terminal of this kind gets beside the output."""
+        """The text that a terminal of this kind gets in addition to `output`."""
         controller, end = pty.openpty()
         environment = os.environ | {"TERM": terminal or ""}
         if terminal is None:
@@ -36,7 +37,7 @@ class Terminal(Case):
                                    stderr=end, env=environment, preexec_fn=on_one_core)
         os.close(end)
         text = b""
-        with contextlib.suppress(OSError):  # at its end
+        with contextlib.suppress(OSError):  # the error at the end of the terminal
             while piece := os.read(controller, 4096):
                 text += piece
         os.close(controller)
@@ -44,8 +45,8 @@ class Terminal(Case):
         return text
 
     def shown_while_long(self, terminal, *arguments, output=subprocess.DEVNULL):
-        """The same of a run with so many rows that it takes longer than the two seconds after which progress appears.
-        And how many rows those are."""
+        """Like shown(), with enough rows for a run that is longer than the two seconds until progress appears. Also returns
+        the number of rows."""
         while True:
             rows = self.more_rows[0]
             begin = time.monotonic()
@@ -56,12 +57,12 @@ class Terminal(Case):
 
     def test_progress(self):
         text, rows = self.shown_while_long("xterm", *self.NAIVE, output=None)
-        self.assertRegex(text, rb"\A\r\x1b\[Ktranspose/naive_read@32x32, [\d,]+ of %b blocks\r\x1b\[K" % blocks(rows))
+        self.assertRegex(text, rb"\A\r\x1b\[Ktranspose/naive_read@32x32, [\d,]+[^\d\r]+%b[^\d\r]*\r\x1b\[K" % blocks(rows))
         shape = b"%d x %d" % (rows, rows)
-        self.assertRegex(text, rb"blocks\r\x1b\[Ktranspose/naive_read@32x32  %b f32 on emulator\r\n" % shape, "erased before the results")
+        self.assertRegex(text, rb"\r\x1b\[Ktranspose/naive_read@32x32  %b f32[^\r]*\r\n" % shape, "erased before the results")
         self.assertNotIn(b"\x1b", text[text.index(shape):])
 
-    def test_what_cannot_erase_gets_none(self):
+    def test_a_terminal_that_cannot_erase_lines_gets_none(self):
         text, rows = self.shown_while_long("dumb", *self.NAIVE)
         self.assertEqual(text, b"")
         self.assertEqual(self.shown(None, "ladder", "transpose", "--on", "emulator", "--rows", 64), b"")
@@ -69,15 +70,15 @@ class Terminal(Case):
 
     def test_a_ladder_counts_its_rungs(self):
         text, rows = self.shown_while_long("xterm", "ladder", "transpose", "--on", "emulator", "--rungs", "naive_read@32x32,padded@32x8,naive_read@32x8")
-        self.assertRegex(text, rb"\r\x1b\[K\[[123]/3\] transpose/[a-z_]+@\d+x\d+, [\d,]+ of %b blocks" % blocks(rows))
+        self.assertRegex(text, rb"\r\x1b\[K\[[123]/3\] transpose/[a-z_]+@\d+x\d+, [\d,]+[^\d\r]+%b\b" % blocks(rows))
         self.assertTrue(text.endswith(b"\r\x1b[K"))
 
     def test_a_bench_counts_its_cells(self):
         text = self.shown("xterm", "bench", "transpose", "--on", "host", "--random", 2, "--seconds", 1)
-        self.assertRegex(text, rb"\r\x1b\[K\[[12]/2\] [^\r]+ bytes")
+        self.assertRegex(text, rb"\r\x1b\[K\[[12]/2\] [^\r]*\d[^\r]*")
         self.assertTrue(text.endswith(b"\r\x1b[K"))
 
-    def test_what_is_quick_shows_nothing(self):
+    def test_a_quick_command_shows_nothing(self):
         self.assertEqual(self.shown("xterm", "ladder", "transpose", "--on", "emulator", "--rows", 64), b"")
 
 

@@ -1,6 +1,6 @@
-"""The Python package: pip builds a wheel of it, which is installed in a virtual environment and tested there with numpy.
+"""The Python package: pip builds a wheel, and a virtual environment with numpy installs and tests it.
 
-tests/python/ has the tests. Those of PyTorch, CuPy and JAX run where these are installed:
+The tests are in tests/python/. Those for PyTorch, CuPy and JAX run if these are installed:
 
     python3 -m pytest tests/python
 """
@@ -56,7 +56,7 @@ class Package(unittest.TestCase):
             self.assertIn(f"cornerturn/{name}", names)
 
     def test_pytest(self):
-        # Without a GPU on every machine, so that none of these tests is skipped on any.
+        # Hides GPUs, so that the same tests run on every machine.
         environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": ""}
         output = run(self.python, "-m", "pytest", "-p", "no:cacheprovider", "-ra", TESTS / "test_numpy.py", TESTS / "test_package.py",
                      cwd=self.folder, env=environment)

@@ -1,5 +1,5 @@
-"""The reference of the public headers, as the target `reference` makes it with Doxygen: without a warning, with all headers and
-without detail namespaces. What lacks a comment, planted in a copy of the headers, is refused."""
+"""The reference of the public headers. The target `reference` makes it with Doxygen, without warnings. It has all headers and no
+detail namespaces. Doxygen refuses an undocumented declaration: the test plants some in a copy of the headers."""
 
 import os
 import re
@@ -14,12 +14,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import script  # noqa: E402
 
 SOURCE_DIR = Path(os.environ["CORNERTURN_SOURCE_DIR"])
-# A project that has the target and nothing else.
+# A project with only this target.
 PROJECT = """cmake_minimum_required(VERSION 3.25)
 project(cornerturn VERSION 9.8.7 LANGUAGES NONE DESCRIPTION "Test")
 include(cmake/Reference.cmake)
 """
-# (header, text in it, what to put before that text, what Doxygen says).
+# (header, text in it, declaration to plant before that text, Doxygen's message).
 PLANTED = [
     ("transpose.hpp", "/// Transposes a matrix.\n", "void planted();\n", "planted.* is not documented"),
     ("cornerturn.h", "/** @} */\n\n#ifdef", "void planted(void);\n", "planted.* is not documented"),
@@ -42,7 +42,7 @@ def copied(folder):
 
 
 def made(project):
-    """Makes the reference: (exit code, what was printed)."""
+    """Makes the reference. Returns the exit code and the output."""
     build = project / "build"
     printed = ""
     for command in (["cmake", "-S", project, "-B", build], ["cmake", "--build", build, "--target", "reference"]):
@@ -73,15 +73,15 @@ class Reference(unittest.TestCase):
         for header in headers:
             own = [name for name, text in pages.items() if re.search(rf"<title>[^<]*{re.escape(header)} File Reference", text)]
             self.assertEqual(len(own), 1, f"pages of {header}")
-        # The main page leads to the headers that it names.
+        # The main page links to the headers that it names.
         named = re.findall(r"cornerturn/[\w/]+\.h(?:pp)?", (SOURCE_DIR / "docs/reference.md").read_text())
         self.assertGreater(len(named), 9)
         for header in named:
             self.assertRegex(index, rf'<a class="el" [^>]*>{re.escape(header)}</a>', header)
         self.assertFalse([name for name in pages if "detail" in name])
 
-    def test_what_lacks_a_comment_is_refused(self):
-        for header, before, planted, said in PLANTED:
+    def test_undocumented_declarations_are_refused(self):
+        for header, before, planted, message in PLANTED:
             with self.subTest(header=header):
                 file = self.project / "include/cornerturn" / header
                 text = file.read_text()
@@ -90,7 +90,7 @@ class Reference(unittest.TestCase):
                 code, printed = made(self.project)
                 file.write_text(text)
                 self.assertNotEqual(code, 0, printed)
-                self.assertRegex(printed, rf":\d+: (?:warning|error): .*{said}")
+                self.assertRegex(printed, rf":\d+: (?:warning|error): .*{message}")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,4 @@
-// A hundred thousand copies between tensors, drawn at random, in the emulator, each by the plan that the library
-// chooses.
+// 100,000 random copies between tensors in the emulator, each by the plan that the library chooses.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,8 +1,8 @@
-"""Edits of the library's own code, each one a mistake that its author could make: what long/library_mutants_test.py draws
-from. And the list of those that are as right as the original: equivalent_edits.txt.
+"""All edits of the library's code from which long/library_mutants_test.py draws. Each is a mistake that an author could make.
+equivalent_edits.txt lists the edits that are as right as the original.
 
-Left alone: comments, texts, directives, declarations of types and templates, static_asserts, what an error says, and what
-needs CUDA. An edit that alters nothing that is compiled is found out later: the object is the same.
+Not edited: comments, texts, directives, declarations of types and templates, static_asserts, throw statements, and code that
+needs CUDA. Some edits change no object file. The test finds that when it compiles them.
 """
 
 import re
@@ -11,13 +11,13 @@ from pathlib import Path
 
 from mutate import code_only
 
-# What is edited, as in glob: the kernels, what chooses among them, the host's engine, and the parser of .npy headers.
+# The edited files, as glob patterns: the kernels, the choice among them, the host's engine, and the parser of .npy headers.
 # The other .cpp files of kernels/ allocate, plan and launch on a GPU.
 EDITED = ["src/ops/*/kernels/*.cu", "src/ops/*/kernels/*.hpp", "src/ops/*/kernels/policy*.cpp", "src/host/*.[ch]pp",
           "src/files/npy.cpp"]
-LAB = "rung_"  # files that hand the library's kernels to the lab
+LAB = "rung_"  # files that register the library's kernels with the lab
 
-# before, after: the whole lines that differ, without the space at their ends.
+# before, after: the whole lines that differ, without leading and trailing space.
 Edit = namedtuple("Edit", "path position old new before after")
 
 SWAPPED = {}
@@ -29,13 +29,13 @@ OPERATORS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==",
              "*": "+", "/": "*", "%": "/", "<<": ">>", ">>": "<<", "&": "|", "|": "&", "+=": "-=", "-=": "+="}
 
 NUMBER = r"(?<![\w.'])(?:0x[\da-fA-F']+|\d[\d']*)(?=[uUlL]*\b)(?![.\d])"
-# clang-format puts space around operators of two operands, and none inside template arguments.
+# clang-format puts spaces around binary operators, and none inside template arguments.
 OPERATOR = r"(?<= )(?:%s)(?=[ \n])" % "|".join(sorted(map(re.escape, OPERATORS), key=len, reverse=True))
 WORD = r"\b[a-zA-Z]\w*\b"
 NEGATION = r"!(?=[\w(])"
 STEP = r"\+\+(?=\w)|--(?=\w)"
 CONDITION = r"\b(?:if|while)(?: constexpr)? \("
-# A call, an assignment or a jump: at the beginning of a line, or behind the condition that it depends on.
+# A call, an assignment or a jump, at the beginning of a line or after its condition.
 STATEMENT = (r"(?:(?<=\n)(?P<space> +)(?!return )|(?<=\) )|(?<=else ))"
              r"(?:(?:\*?[\w.\[\]>()-]+(?:<[^<>;]*>)?(?: [-+*/|&^%]?=| <<=| >>=) |[\w:.]+(?:<[^<>;()]*>)?\(|\+\+|--)[^;{}]*"
              r"|(?:continue|break|return)\b[^;{}]*);")
@@ -57,8 +57,8 @@ def blank(match):
 
 
 def without_cuda(text):
-    """The text without what is compiled for a GPU or the compiler for it alone; line by line, so that positions stay."""
-    kept, hidden = [], []  # of each #if: whether it hides what follows it
+    """The text with the code for CUDA alone blanked. Positions stay the same."""
+    kept, hidden = [], []  # hidden: for each open #if, whether this branch or the other one is blanked
     for line in text.split("\n"):
         directive = re.match(r"\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b(.*)", line)
         if directive:
@@ -78,7 +78,7 @@ def without_cuda(text):
 
 
 def edited_part(text):
-    """The text with all that is left alone blanked, so that positions stay."""
+    """The text with everything blanked that is not edited. Positions stay the same."""
     code = without_cuda(code_only(text))
     for pattern in BLANKED:
         code = re.sub(pattern, blank, code, flags=re.M)
@@ -86,7 +86,7 @@ def edited_part(text):
 
 
 def closing(code, opening):
-    """Where the parenthesis that opens there is closed."""
+    """The position of the parenthesis that closes the one at `opening`."""
     depth = 0
     for at in range(opening, len(code)):
         depth += {"(": 1, ")": -1}.get(code[at], 0)
@@ -96,7 +96,7 @@ def closing(code, opening):
 
 
 def replacements(code):
-    """(position, what stands there, what takes its place), in no order."""
+    """(position, old text, new text) of all edits, in no order."""
     for match in re.finditer(NUMBER, code):
         number = match[0].replace("'", "")
         yield match.start(), match[0], str(int(number, 0) + 1)
@@ -138,7 +138,7 @@ def stripped(lines):
 def edits_of(path, text):
     code = edited_part(text)
     for position, old, new in sorted(replacements(code)):
-        old = text[position:position + len(old)]  # with the texts in it
+        old = text[position:position + len(old)]  # with the string literals that are blanked in `code`
         if new.startswith("!("):
             new = f"!({old})"
         begin, end = lines_of(text, position, position + len(old))
@@ -148,7 +148,7 @@ def edits_of(path, text):
 
 
 def all_edits(source):
-    """Of all files, in their order."""
+    """The edits of all files, in the order of the files."""
     paths = sorted({path for pattern in EDITED for path in Path(source).glob(pattern)})
     return [edit for path in paths if not path.name.startswith(LAB)
             for edit in edits_of(path.relative_to(source).as_posix(), path.read_text())]
@@ -159,7 +159,7 @@ def key_of(edit):
 
 
 def numbered(edits):
-    """(edit, how many before it have the same key): a line may stand in a file twice."""
+    """(edit, how many edits before it have the same key): a file may contain a line twice."""
     seen = Counter()
     for edit in edits:
         yield edit, seen[key_of(edit)]
@@ -167,7 +167,7 @@ def numbered(edits):
 
 
 def scope_of(text, position):
-    """The name of the function, type or table that a position lies in, at the outermost level; of a member, "type::member"."""
+    """The name of the outermost function, type or table around a position. For a member function, "type::member"."""
     name, member, member_ends = "", "", False
     for line in text[:text.find("\n", position)].split("\n"):
         if member_ends:
@@ -185,15 +185,15 @@ def scope_of(text, position):
 
 
 def shown(edit):
-    """As in equivalent_edits.txt."""
+    """The edit in the form of equivalent_edits.txt."""
     return "\n".join([edit.path] + ["-" + line for line in edit.before.split("\n")] +
                      ["+" + line for line in edit.after.split("\n")])
 
 
 def read_list(text):
-    """[(key of an edit, scope, reason)] of a text such as equivalent_edits.txt: "# a reason", which holds up to the next; the
-    name of a file, and behind it that of a scope where the line stands elsewhere, too; and the lines of each edit, as
-    `diff` has them."""
+    """[(key of an edit, scope, reason)] of a text such as equivalent_edits.txt. It has three kinds of lines: "# a reason", for
+    all edits up to the next reason; the name of a file, with a scope if the file contains the line elsewhere, too; and the
+    lines of each edit, as in a diff."""
     found, reason, path, scope, before, after = [], [], "", "", [], []
 
     def finish():

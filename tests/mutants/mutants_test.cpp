@@ -1,4 +1,4 @@
-// Every rung is altered in every way that mutate.py knows; what checks the rungs must see each mistake.
+// mutate.py makes mutants of every rung by all of its rules. The checks of the rungs must find each mistake.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 
 #include "core/problem.hpp"
 #include "lab/run.hpp"
-#include "work.hpp"
+#include "run_kernels.hpp"
 
 namespace cornerturn {
 namespace {
@@ -21,7 +21,7 @@ struct mutant {
     const char *suffix, *was, *is;
 };
 
-// A mutant that is as right as the rung, and why.
+// A mutant that is as right as the rung, and the reason.
 struct equivalent {
     const char *id, *reason;
 };
@@ -29,7 +29,7 @@ struct equivalent {
 #include "mutants.inc"
 
 struct shape {
-    std::int64_t rows, cols, source_gap = 0, destination_gap = 0;  // a gap lies behind each row
+    std::int64_t rows, cols, source_gap = 0, destination_gap = 0;  // after each row
 };
 
 // Whole tiles, ragged ones, one element more or less than a tile, single rows and columns; then leading dimensions
@@ -43,11 +43,11 @@ constexpr shape kShapes[] = {{64, 64},        {37, 41},         {33, 64},       
 
 std::string describe(const shape& s) {
     return fmt::format("{} x {}{}", s.rows, s.cols,
-                       s.source_gap + s.destination_gap > 0 ? " with gaps behind the rows" : "");
+                       s.source_gap + s.destination_gap > 0 ? " with gaps after the rows" : "");
 }
 
-// For products: m and n are rows and columns, and every one has another k, alpha and beta. The last has many steps of
-// k, where it is split into parts, too.
+// For products: m and n are rows and columns. k, alpha and beta vary. The last product has many steps of k, also if k
+// is split into parts.
 gemm_shape product_of(const shape& s) {
     const auto i = static_cast<std::int64_t>(&s - kShapes);
     gemm_shape p{.m = s.rows,
@@ -62,7 +62,7 @@ gemm_shape product_of(const shape& s) {
     return p;
 }
 
-// For permutations: rows and columns, reversed, and for every other shape with a short axis between.
+// For permutations: the axes are reversed. Every other shape has a short third axis between rows and columns.
 strided_shape permutation_of(const shape& s) {
     const bool between = (&s - kShapes) % 2 != 0;
     strided_shape p =
@@ -72,7 +72,7 @@ strided_shape permutation_of(const shape& s) {
     return p;
 }
 
-// What is wrong with the kernel on this shape; empty where nothing is, and where the kernel declines it.
+// The kernel's fault on this shape. Empty if there is none, or if the kernel declines the shape.
 std::string fault_of(const kernel& k, const shape& s) {
     if (k.takes_work<strided_work>()) {
         const lab::emulated run = lab::emulate(k, permutation_work(find_dtype("f32"), permutation_of(s), 1), {});
@@ -106,7 +106,7 @@ const equivalent* equivalent_of(const kernel& k) {
 }
 
 TEST(mutants, every_shape_passes_unaltered) {
-    std::set<std::string> copies;  // the files that they are of
+    std::set<std::string> copies;  // the files with an unaltered copy
     for (const kernel& k : kernels()) {
         if (!k.is_built_for(backend::emulator)) continue;
         if (k.id.find('+') != std::string::npos && !is_unaltered_copy(k)) continue;
@@ -137,13 +137,13 @@ TEST(mutants, every_mutant_fails) {
         ++(fault.empty() ? survived : caught);
         if (excuse != nullptr) {
             ++survivors_of[excuse];
-            EXPECT_EQ(fault, "") << name << " was thought to be equivalent: " << excuse->reason;
+            EXPECT_EQ(fault, "") << name << " is listed as equivalent: " << excuse->reason;
             fmt::print("{}\n    survives: {}\n", name, excuse->reason);
         } else {
-            EXPECT_NE(fault, "") << name << " survives: no shape here shows the mistake, or nothing looks for it";
+            EXPECT_NE(fault, "") << name << " survives: no shape here shows the mistake, or no check finds it";
         }
     }
-    fmt::print("{} alterations of the rungs' text made {} kernels: {} caught, {} survived\n", std::size(kMutants),
+    fmt::print("{} mutants of the rungs made {} kernels: {} caught, {} survived\n", std::size(kMutants),
                caught + survived, caught, survived);
     for (const mutant& m : kMutants)
         EXPECT_GT(kernels_of[&m], 0) << m.file << m.suffix << " is in no kernel's id: it never ran";

@@ -1,11 +1,11 @@
-"""Writes altered copies ("mutants") of the ladder's kernels: each has one mistake that a kernel's author could make.
+"""Writes mutants of the ladder's kernels: copies with one mistake that a kernel's author could make.
 
     mutate.py OUTPUT_DIRECTORY RUNG.cu...
 
-CMake runs this when it configures. OUTPUT_DIRECTORY then holds a file for each rung, with all of its mutants, and
-mutants.inc, a table for mutants_test.cpp. A mutant's kernels are called as the rung's are, with +RULE and a number behind;
-those of a copy without a mistake, with +unaltered. Rules are applied to the text of the __global__ functions, wherever
-they match; a rule that matches nowhere is an error; a file with few mutants is named.
+CMake runs this when it configures. OUTPUT_DIRECTORY then contains a file for each rung, with all of its mutants, and
+mutants.inc, a table for mutants_test.cpp. The id of a mutant's kernel is that of the rung's kernel, +RULE and a number; that
+of a copy without a mistake ends in +unaltered. Each rule is applied to the text of the __global__ functions, wherever it
+matches. A rule that matches nowhere is an error. A file with few mutants is printed.
 """
 
 import re
@@ -19,7 +19,7 @@ TILE = r"tile(?P<a>\[[^\[\]]+\])(?P<b>\[[^\[\]]+\])"
 ADDRESS = r"\.data(?P<open>\[| \+ )(?P<row>[^;{}=]+?) \* (?P<side>%s)\.ld \+ (?P<col>[^;{}\]]+)(?P<close>[\];])"
 SWAPPED_ADDRESS = r".data\g<open>(\g<col>) * \g<side>.ld + \g<row>\g<close>"
 
-# name: (what is looked for, what takes its place: as in re.sub)
+# name: (pattern, replacement), as for re.sub.
 RULES = {
     "barrier": (r"__syncthreads\(\);", ";"),
     "wide": (BOUND, r"\g<left> \g<op> \g<right> + 1"),
@@ -31,29 +31,29 @@ RULES = {
     "step": (r" \+ i(?: \* \w+)?\b", ""),
     "block": (r"\bat\.(?:row|col)\b", lambda match: {"at.row": "at.col", "at.col": "at.row"}[match[0]]),
     "stride": (r"(source|destination)\.ld\b", r"\1.cols"),
-    # Of products.
+    # For products.
     "beyond": (r"(?<!; step) < work\.(?P<of>[mnk])\b", r" <= work.\g<of>"),
     "leading": (r"\* work\.(?P<ld>ld[abc])\b", r"* (work.\g<ld> + 1)"),
     "first": (r"\bstep \+ ", ""),
-    # Of permutations.
+    # For permutations.
     "side": (r"(?<=digit \* )(?P<of>\w+\.)(?P<side>source|destination)",
              lambda match: match["of"] + {"source": "destination", "destination": "source"}[match["side"]]),
     "modulo": (r"\brest % ", "rest / "),
     "digit": (r"\brest - next \* [\w.\[\]]+", "rest"),
     "there": (r"(?:\b\w+|\bfind_word\([^;{}]*?\))\.there\b", "true"),
-    "order": (r"\bplan\.(?P<side>read|write)\b(?=, plan\.rank)", lambda match: {"read": "plan.write", "write": "plan.read"}[match["side"]]),
+    "order": (r"\btiles\.(?P<side>read|write)\b(?=, tiles\.rank)", lambda match: {"read": "tiles.write", "write": "tiles.read"}[match["side"]]),
     "place": (r"\bword\.place\b", "i"),
     "part": (r"\bi \+ k\b", "i"),
 }
 
-# Mutants that are as right as the rung itself. The test demands that exactly these survive.
-# (pattern for the rung's id, rule, the text that is altered or "" for any, reason)
+# Mutants that are as right as the rung. The test demands that exactly these survive.
+# (pattern for the rung's id, rule, altered text or "" for any, reason)
 EQUIVALENT = [
     (r"(copy/shared|transpose/unindexed)@.*", "barrier", "",
-     "each thread reads back the elements that it wrote itself: the barrier protects nothing"),
+     "each thread reads only elements that it wrote: the barrier protects nothing"),
     (r"(?!transpose/(?:swizzled|kept|packed)@).*@(\d+)x\1", "step", "",
-     "a block as tall as its tile takes it in one step: i is always 0"),
-    *[(rf"transpose/{rung}@.*", "narrow", bound, "what is last is moved by the scalar path: slower, not wrong")
+     "a block as tall as its tile has one step: i is always 0"),
+    *[(rf"transpose/{rung}@.*", "narrow", bound, "the scalar code moves the last elements: slower, but right")
       for rung, bound in [("vectorized", "col + kVectorWidth <= source.cols"),
                           ("vectorized", "col + kVectorWidth <= destination.cols"),
                           ("swizzled", "row0 + kSwizzledTile <= source.rows"),
@@ -70,7 +70,7 @@ EQUIVALENT = [
 
 
 def code_only(text):
-    """The text with comments, texts, characters and declarations of shared arrays blanked, so that positions stay."""
+    """The text with comments, strings, characters and declarations of shared arrays blanked. Positions stay the same."""
     blanked = r'''//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])'|__shared__[^;]*;'''
     return re.sub(blanked, lambda match: re.sub(r"[^\n]", " ", match[0]), text, flags=re.S)
 
@@ -88,7 +88,7 @@ def kernels_in(code):
 
 
 def mutants_of(text):
-    """(rule, position, what stands there, what takes its place), in the order of the text."""
+    """(rule, position, old text, new text), in the order of the text."""
     code = code_only(text)
     found = []
     for begin, end in kernels_in(code):
@@ -101,7 +101,7 @@ def mutants_of(text):
 
 
 def ids_of(text):
-    """The ids that a rung's file registers: one a variant."""
+    """The ids that a rung's file registers: one for each variant."""
     name = re.search(r'\.id = "([^"]+)"', text)[1]
     variants = re.findall(r'(?:>|multiplying)\("([^"]*)"', text[text.index("CORNERTURN_RUNG("):])
     return [f"{name}@{variant}" if variant else name for variant in variants]
@@ -121,10 +121,10 @@ def main():
             continue
         mutants = mutants_of(text)
         if len(mutants) < FEWEST_A_FILE:
-            # Said, not refused: a new rung may be written in ways that no rule here knows yet.
-            print(f"mutate.py: {rung.name} gives {len(mutants)} mutants, fewer than {FEWEST_A_FILE}: add a rule for it")
-        # A rung's headers are compiled once, in one namespace. Each mutant has its own namespace inside it. So has a copy
-        # without a mistake, which must pass: else mutants would be caught for how they are compiled.
+            # No error: a new rung may have code that no rule matches yet.
+            print(f"mutate.py: {rung.name} has {len(mutants)} mutants, fewer than {FEWEST_A_FILE}: add a rule for it")
+        # A rung's headers are compiled once, in one namespace. Each mutant has its own namespace inside it. A copy without a
+        # mistake is compiled in the same manner and must pass. So mutants are caught for their mistakes only.
         of_rung = "mutant_of_" + re.sub(r"\W", "_", f"{rung.parent.parent.name}_{rung.stem}")
         parts = [f"#undef CORNERTURN_BUILD\n#define CORNERTURN_BUILD {of_rung}\n"
                  "#define CORNERTURN_ONLY_ELEMENT4\n" + "".join(re.findall(r"^#include .*\n", text, re.M))]
@@ -151,9 +151,9 @@ def main():
         files[f"{of_rung}.cu"] = "".join(parts)
     unused = set(RULES) - used
     if unused:
-        sys.exit(f"mutate.py: no rung has anything that these rules match: {', '.join(sorted(unused))}")
+        sys.exit(f"mutate.py: these rules match no rung: {', '.join(sorted(unused))}")
     for entry in set(EQUIVALENT) - excused:
-        sys.exit(f"mutate.py: no mutant is like this any more: {entry}")
+        sys.exit(f"mutate.py: this entry of EQUIVALENT matches no mutant: {entry}")
 
     files["mutants.inc"] = (
         "constexpr mutant kMutants[] = {\n" + "".join(rows) + "};\n"
@@ -164,7 +164,7 @@ def main():
             old_file.unlink()
     for name, content in files.items():
         path = output / name
-        if not path.exists() or path.read_text() != content:  # unchanged mutants are not compiled again
+        if not path.exists() or path.read_text() != content:  # avoids compiling unchanged mutants again
             path.write_text(content)
 
 

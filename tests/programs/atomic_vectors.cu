@@ -1,4 +1,4 @@
-// atomicAdd on float2 and float4 in global memory, which compute capability 9.0 has: each float is added by itself.
+// atomicAdd on float2 and float4 in global memory (compute capability 9.0): each float is added separately.
 #include <algorithm>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Every atomic function, for every type that has it: the final value, and what each thread got back.
+// Every atomic function, for every type that has it: the final value, and the old value that each thread received.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 

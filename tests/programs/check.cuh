@@ -1,4 +1,4 @@
-// What the programs about arithmetic share: the report of the first wrong value, and random numbers.
+// Shared by the programs about arithmetic: the report of the first wrong value, and random numbers.
 #pragma once
 
 #include "program.hpp"

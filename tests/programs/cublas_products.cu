@@ -1,4 +1,4 @@
-// cuBLAS: products of all transpositions and types against plain loops, vectors, and arguments that are refused.
+// cuBLAS: products with all transpositions and types against plain loops, vectors, and invalid arguments.
 // Link with -lcublas -lcublasLt.
 #include <cublasLt.h>
 #include <cublas_v2.h>

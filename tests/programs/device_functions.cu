@@ -1,5 +1,5 @@
-// Device functions: recursion, function pointers, virtual functions, large local arrays, and functions that are another
-// on each side.
+// Device functions: recursion, function pointers, virtual functions, large local arrays, and functions that differ
+// between host and device.
 #include <cstring>
 
 #include "program.hpp"

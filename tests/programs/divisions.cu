@@ -1,5 +1,5 @@
-// Integers that a processor does not divide, and a GPU does: the most negative one by -1. Beside them, divisions of
-// each width and sign, by values in registers and in memory.
+// Divisions of the most negative integer by -1, which a GPU does and a processor refuses. Also divisions of each width
+// and sign, by values in registers and in memory.
 #include <climits>
 #include <vector>
 

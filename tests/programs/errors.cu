@@ -1,4 +1,4 @@
-// The last error: what notes it, what clears it, and an error of a kernel's that stays.
+// The last error: calls that set it, calls that clear it, and an error of a kernel that stays.
 #include <cuda_runtime.h>
 
 #include <cstring>

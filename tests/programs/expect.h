@@ -1,5 +1,5 @@
-// How these programs check: each failure is one line, and main ends with `return finish();`, which prints "ok" if there
-// was none.
+// The checks of these programs. Each failure prints one line. main ends with `return finish();`, which prints "ok" if
+// there was no failure.
 #pragma once
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// 8-bit floats: every pattern to half and float, and every half and bfloat16 to both formats, against a search among
-// all values.
+// 8-bit floats: conversions of every pattern to half and float, and of every half and bfloat16 to both formats, against
+// a search among all values.
 #include <cuda_fp8.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// What programs ask of a graph's nodes and change in them, before the graph is instantiated and afterwards; and objects
-// that graphs keep alive.
+// Queries and changes of a graph's nodes, before and after the graph is instantiated. Also objects that graphs keep
+// alive.
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 

@@ -1,4 +1,4 @@
-// Graphs made by hand: nodes of every type, copies, new parameters, conditions, and memory that belongs to a graph.
+// Graphs built node by node: nodes of every type, copies, new parameters, conditions, and memory of a graph.
 #include <cuda_runtime.h>
 
 #include <cstring>

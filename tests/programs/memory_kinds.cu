@@ -1,4 +1,4 @@
-// Device, pinned, managed and registered memory; what of them a copy and cudaFree may be given.
+// Device, pinned, managed and registered memory, and which of them copies and cudaFree accept.
 #include <cuda_runtime.h>
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Kernels' attributes and occupancy.
+// Attributes and occupancy of kernels.
 #include <cuda_runtime.h>
 
 #include "expect.h"

@@ -1,4 +1,4 @@
-// printf of every kind of argument on the device, and asserts that hold. What was printed is read back and compared.
+// printf of every kind of argument on the device, and asserts that hold. The program checks its own output.
 #include <unistd.h>
 
 #include <cassert>

@@ -1,5 +1,5 @@
-// What the test programs share: a check of CUDA's return codes, arrays on the device, and a list of what went wrong.
-// Each program prints "ok" and returns 0, or prints what is wrong and returns 1.
+// Shared by the test programs: a check of CUDA's return codes, arrays on the device, and a list of failures. Each
+// program prints "ok" and returns 0, or prints its failures and returns 1.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,4 +1,4 @@
-// cornerturn::emulator::session: what a test can ask of the kernels that it runs.
+// cornerturn::emulator::session: the counters and hazards that a test can read.
 #ifdef CORNERTURN_EMULATED_PROGRAM
 #include <cornerturn/emulator/session.hpp>
 #endif
@@ -53,10 +53,21 @@ template <class Exception, class Function>
 std::string thrown(Function function) {
     try {
         function();
-    } catch (const Exception& told) {
-        return told.what();
+    } catch (const Exception& error) {
+        return error.what();
     }
     return "nothing";
+}
+
+// Whether the message contains all values, in this order.
+bool names(const std::string& message, std::initializer_list<std::string> values) {
+    std::size_t at = 0;
+    for (const std::string& value : values) {
+        at = message.find(value, at);
+        if (at == std::string::npos) return false;
+        at += value.size();
+    }
+    return true;
 }
 
 int main() {
@@ -92,11 +103,10 @@ int main() {
         CHECK(launch.counters.shared_load_wavefronts == 32 && launch.hazards.empty() && launch.lines.empty());
         CHECK(first.hazards().empty() && later["*"].hazards == 0);
 
-        CHECK(thrown<std::out_of_range>([&] { later["others::transpose"]; }) ==
-              "cornerturn::emulator::session: others::transpose never ran; there were transpose<0>, transpose<1>");
-        CHECK(thrown<std::out_of_range>([&] { session().report()["*"]; }) ==
-              "cornerturn::emulator::session: * never ran; no kernel did");
-        CHECK(thrown<std::logic_error>([&] { later.lines("transpose"); }).find("lines = true") != std::string::npos);
+        CHECK(names(thrown<std::out_of_range>([&] { later["others::transpose"]; }),
+                    {"session", "others::transpose", "transpose<0>", "transpose<1>"}));
+        CHECK(names(thrown<std::out_of_range>([&] { session().report()["*"]; }), {"session", "*"}));
+        CHECK(names(thrown<std::logic_error>([&] { later.lines("transpose"); }), {"session", "lines = true"}));
     }
 
     // Every counter, from another thread.
@@ -136,7 +146,7 @@ int main() {
         beyond<<<1, 32>>>(out, 1024);
         CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
         CHECK(third.hazards().size() == 1 && third.report()["beyond"].hazards == 1);
-        CHECK(third.hazards()[0].find("out_of_bounds: beyond: block (0, 0, 0), thread (0, 0, 0)") == 0);
+        CHECK(names(third.hazards()[0], {"out_of_bounds", "beyond", "(0, 0, 0)", "(0, 0, 0)"}));
         CHECK(third.report().hazards() == third.hazards());
         CHECK(third.report().launches().at(0).hazards == third.hazards());
         CHECK(cudaDeviceReset() == cudaSuccess);

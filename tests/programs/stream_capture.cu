@@ -1,4 +1,4 @@
-// Streams that are captured into graphs: what is given to them is not done, but becomes a node.
+// Streams that are captured into graphs: work on them is not done, but becomes a node.
 #include <cuda_runtime.h>
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Streams and events: order, times, callbacks, priorities, handles that are none.
+// Streams and events: order, times, callbacks, priorities, invalid handles.
 #include <cuda_runtime.h>
 
 #include "expect.h"

@@ -1,6 +1,6 @@
 // flags: --extended-lambda
-// Kernels as templates, in namespaces, behind macros and pointers, and with arguments of every size; all the ways to
-// launch one.
+// Kernels as templates, in namespaces, behind macros and pointers, and with arguments of every size. Every form of
+// launch.
 #include <cstring>
 
 #include "program.hpp"

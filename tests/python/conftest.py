@@ -1,4 +1,4 @@
-"""Hypothesis's seed: that of CORNERTURN_SEED if it is set, else a new one; the report's head names it."""
+"""Sets Hypothesis's seed: CORNERTURN_SEED, or a new one. The head of the report prints it."""
 
 import os
 import random
@@ -13,7 +13,7 @@ hypothesis.settings.load_profile("all")
 def pytest_configure(config):
     if config.getoption("--hypothesis-seed", None) is None:
         config.option.hypothesis_seed = SEED
-    # hypothesis read the option before this file.
+    # Hypothesis has already read the option.
     import hypothesis.core
 
     if hypothesis.core.global_force_seed is None:
@@ -21,4 +21,4 @@ def pytest_configure(config):
 
 
 def pytest_report_header():
-    return f"seed {SEED}: CORNERTURN_SEED={SEED} draws the same again"
+    return f"seed {SEED}: CORNERTURN_SEED={SEED} repeats this run"

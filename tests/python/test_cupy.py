@@ -1,4 +1,4 @@
-"""cornerturn on CuPy's arrays, against CuPy; and on numba's."""
+"""Compares cornerturn on CuPy's arrays with CuPy. Also moves PyTorch's and numba's arrays."""
 
 import numpy
 import pytest
@@ -6,6 +6,7 @@ import pytest
 cupy = pytest.importorskip("cupy")
 
 import cornerturn
+from refusals import raises
 from views import WITH_HOLES, filled, put, raw
 
 
@@ -28,7 +29,7 @@ def test_against_cupy(dtype, seed):
 
 @pytest.mark.parametrize("dtype", WITH_HOLES)
 def test_bytes_between_the_fields_of_records_are_not_written(dtype):
-    class records:  # as numba's, which say their dtype beside the interface
+    class records:  # as in numba, whose arrays have a dtype besides the interface
         def __init__(self, x):
             self.dtype, self.memory = x.dtype, cupy.asarray(x.view(numpy.uint8))
             self.__cuda_array_interface__ = {"shape": x.shape, "typestr": f"|V{x.dtype.itemsize}", "data": (self.memory.data.ptr, False),
@@ -47,7 +48,7 @@ def test_bytes_between_fields_of_new_records_are_zero(dtype):
     memory = cupy.asarray(x.view(numpy.uint8))
     try:
         records = cupy.ndarray(x.shape, dtype, memory.data)
-    except (TypeError, ValueError) as refusal:  # CuPy 14 is the first that has records
+    except (TypeError, ValueError) as refusal:  # CuPy has had records since version 14
         pytest.skip(f"CuPy does not have such arrays: {refusal}")
     expected = numpy.zeros((41, 30), dtype)
     put(expected, x.T)
@@ -73,7 +74,7 @@ def test_streams():
     side = cupy.cuda.Stream(non_blocking=True)
     for given in (side, side.ptr):
         y = cupy.zeros_like(x)
-        sum(x @ x.T for _ in range(20))  # so that the stream has to wait
+        sum(x @ x.T for _ in range(20))  # makes the stream wait
         y[...] = x + 1
         result = cornerturn.transpose(y, stream=given)
         side.synchronize()
@@ -96,7 +97,7 @@ def test_with_torch_and_numba():
     stream = cuda.stream()
     cornerturn.transpose(source, out=target, stream=stream)
     stream.synchronize()
-    with pytest.raises(TypeError, match="give one as out"):
+    with raises(TypeError, "out", "copyto"):
         cornerturn.transpose(source)
 
 
@@ -108,9 +109,9 @@ def test_managed_memory():
 
 def test_host_and_device_are_not_mixed():
     x = cupy.zeros((3, 4))
-    with pytest.raises(ValueError, match="both must be in the same memory"):
+    with raises(ValueError, "x", "GPU", "out"):
         cornerturn.transpose(x, out=numpy.zeros((4, 3)))
-    with pytest.raises(TypeError, match="they must have"):
+    with raises(TypeError, "out", "float32", "x", "float64"):
         cornerturn.transpose(x, out=cupy.zeros((4, 3), "f4"))
 
 

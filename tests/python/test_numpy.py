@@ -1,4 +1,4 @@
-"""cornerturn on numpy's arrays, against numpy."""
+"""Compares cornerturn on numpy's arrays with numpy."""
 
 import gc
 import sys
@@ -9,7 +9,8 @@ import hypothesis
 import numpy
 import pytest
 from hypothesis import strategies as st
-from views import DTYPES, RECORD, WITH_HOLES, clean, filled, put, raw, same, views, views_and_axes
+from refusals import raises, refused, script
+from views import DTYPES, RECORD, WITH_HOLES, clean, filled, owned, put, raw, same, views, views_and_axes
 
 import cornerturn
 
@@ -43,7 +44,7 @@ def test_contiguous(x, threads):
 @hypothesis.given(views())
 def test_matrix_transpose(x):
     if x.ndim < 2:
-        with pytest.raises(ValueError, match="2 or more"):
+        with raises(ValueError, "x", x.ndim, 2):
             cornerturn.matrix_transpose(x)
     else:
         assert same(cornerturn.matrix_transpose(x), x.swapaxes(-1, -2))
@@ -51,7 +52,7 @@ def test_matrix_transpose(x):
 
 @hypothesis.settings(max_examples=200)
 @hypothesis.given(views_and_axes(), st.data())
-def test_out_keeps_what_lies_between_its_elements(drawn, data):
+def test_out_keeps_the_bytes_between_its_elements(drawn, data):
     x, axes = drawn
     expected = x.transpose(axes)
     steps = [data.draw(st.sampled_from((1, 1, 2, -1, -3))) for _ in expected.shape]
@@ -86,25 +87,27 @@ def test_bytes_between_fields_are_not_written(dtype):
         assert raw(ours) == raw(its)
     assert raw(cornerturn.transpose(x)) == raw(clean(x.T))
     assert raw(cornerturn.contiguous(x[::-1])) == raw(clean(x[::-1]))
-    assert cornerturn.explain(x).count(" of each element: ") >= 1
+    first = int(owned(dtype).argmax())  # the first byte that belongs to a field
+    assert script.names(cornerturn.explain(x), f"byte {first}")
 
 
-def test_picked_fields_of_one_array_go_to_those_of_another():
+def test_some_fields_are_copied():
     r, s = filled(RECORD, (50,), 1), filled(RECORD, (50,), 2)
     before = r.copy()
     cornerturn.copyto(r[["a", "c"]], s[["a", "c"]])
     for name in RECORD.names:
         assert raw(numpy.ascontiguousarray(r[name])) == raw(numpy.ascontiguousarray((s if name in "ac" else before)[name]))
     before = raw(r)
-    refused(TypeError, "src has elements of dtype", cornerturn.copyto, r[["a", "c"]], s[["c", "a"]])
-    refused(TypeError, "src has elements of dtype", cornerturn.copyto, r[["a", "c"]], s[["a", "b"]])
-    # Field c of each element of the source is field a of one of the destination.
+    refused(TypeError, ["src", "dst"], cornerturn.copyto, r[["a", "c"]], s[["c", "a"]])
+    refused(TypeError, ["src", "dst"], cornerturn.copyto, r[["a", "c"]], s[["a", "b"]])
+    # Field c of each source element is field a of a destination element.
     two = numpy.dtype({"names": ["a", "c"], "formats": ["i4", "i4"], "offsets": [0, 4]})
     shifted = numpy.ndarray((20,), two, r, 4, (8,)), numpy.ndarray((20,), two, r, 0, (8,))
-    refused(ValueError, "overlap", cornerturn.copyto, *shifted)
+    overlap = ["destination", "(20)", "source", "(20)"]
+    refused(ValueError, overlap, cornerturn.copyto, *shifted)
     holes = numpy.dtype({"names": ["a", "c"], "formats": ["i4", "i4"], "offsets": [0, 8], "itemsize": 12})
     shifted = numpy.ndarray((20,), holes, r, 4, (12,)), numpy.ndarray((20,), holes, r, 0, (12,))
-    refused(ValueError, "overlap", cornerturn.copyto, *shifted)
+    refused(ValueError, overlap, cornerturn.copyto, *shifted)
     assert raw(r) == before
 
 
@@ -127,14 +130,14 @@ def test_records_of_many_fields():
     assert raw(cornerturn.transpose(x)) == raw(x.T)
 
 
-def test_records_may_have_as_many_axes_as_can_be_moved():
+def test_the_most_axes_of_records():
     inner = numpy.dtype([("a", "u1"), ("b", "u2")], align=True)
     nested = numpy.dtype([("n", inner, (2,))])
     for shape in ((2,) * 3 + (1,) * 29, (1,) * 32):
         x = filled(nested, shape, 3)
         assert raw(cornerturn.transpose(x)) == raw(clean(x.T))
     too_many = numpy.lib.stride_tricks.as_strided(filled(nested, (1,), 3), (2,) * 32, (0,) * 32)
-    refused(ValueError, "are 33: at most 32 can be moved", cornerturn.explain, too_many)
+    refused(ValueError, [33, 32], cornerturn.explain, too_many)
 
 
 @pytest.mark.parametrize("shape, dtype", [((2049, 1023), "f4"), ((3, 700001), "u1"), ((64, 197, 12, 16), "f2"), ((1 << 20, 3), "f8"),
@@ -146,7 +149,7 @@ def test_large(shape, dtype):
     assert same(cornerturn.contiguous(x[::-1]), x[::-1])
 
 
-def test_fields_of_packed_records_have_strides_that_no_element_divides():
+def test_strides_that_are_no_multiples_of_the_element_size():
     records = filled(numpy.dtype([("a", "u1"), ("b", "f8"), ("c", "u2")]), (50, 40), 5)
     for name in "abc":
         assert same(cornerturn.transpose(records[name]), records[name].T)
@@ -185,58 +188,52 @@ def test_many_axes():
     assert same(cornerturn.transpose(field), field.T)
 
 
-def refused(error, text, call, *arguments, **options):
-    with pytest.raises(error, match=text):
-        call(*arguments, **options)
-
-
-def test_what_is_refused():
+def test_refusals():
     x = numpy.zeros((3, 4), "f4")
-    refused(ValueError, r"axes has 1 numbers: x has 2 axes", cornerturn.transpose, x, (0,))
-    refused(ValueError, r"axes\[1\] is 2: x has 2 axes, it must be -2 to 1", cornerturn.transpose, x, (0, 2))
-    refused(ValueError, r"axes\[1\] is -2: it repeats an axis", cornerturn.transpose, x, (0, -2))
-    refused(TypeError, "interpreted as an integer", cornerturn.transpose, x, (0.0, 1))
-    refused(TypeError, "not iterable", cornerturn.transpose, x, 1)
-    refused(ValueError, r"out has shape \(3, 4\): it must be \(4, 3\)", cornerturn.transpose, x, out=x.copy())
-    refused(TypeError, "out has elements of dtype float64: they must have x's dtype, float32", cornerturn.transpose, x,
-            out=numpy.zeros((4, 3)))
-    refused(TypeError, "out has elements of dtype int32", cornerturn.transpose, x, out=numpy.zeros((4, 3), "i4"))
+    refused(ValueError, ["axes", 1, "x", 2], cornerturn.transpose, x, (0,))
+    refused(ValueError, ["axes[1]", 2, "x", 2, -2, 1], cornerturn.transpose, x, (0, 2))
+    refused(ValueError, ["axes[1]", -2], cornerturn.transpose, x, (0, -2))
+    refused(TypeError, ["float"], cornerturn.transpose, x, (0.0, 1))
+    refused(TypeError, ["int"], cornerturn.transpose, x, 1)
+    refused(ValueError, ["out", "(3, 4)", "(4, 3)"], cornerturn.transpose, x, out=x.copy())
+    refused(TypeError, ["out", "float64", "x", "float32"], cornerturn.transpose, x, out=numpy.zeros((4, 3)))
+    refused(TypeError, ["out", "int32", "x", "float32"], cornerturn.transpose, x, out=numpy.zeros((4, 3), "i4"))
     square = numpy.arange(16.0).reshape(4, 4)
     before = square.copy()
-    refused(ValueError, "overlap", cornerturn.transpose, square, out=square)
+    refused(ValueError, ["destination", "(4, 4)", "source", "(4, 4)"], cornerturn.transpose, square, out=square)
     assert same(square, before)
     locked = numpy.zeros((4, 3), "f4")
     locked.flags.writeable = False
-    refused(ValueError, "out is read-only", cornerturn.transpose, x, out=locked)
-    refused(ValueError, "dst is read-only", cornerturn.copyto, locked, x.T)
-    refused(ValueError, "destination", cornerturn.copyto, numpy.lib.stride_tricks.as_strided(numpy.zeros(9, "f4"), (3, 4), (4, 4)), x)
-    refused(ValueError, r"src has shape \(3, 4\), which cannot be broadcast to dst's \(4, 4\)", cornerturn.copyto, square.astype("f4"), x)
-    refused(ValueError, "threads is 0: it must be 1 or more", cornerturn.transpose, x, threads=0)
-    refused(ValueError, "threads is -1", cornerturn.contiguous, x, threads=-1)
-    refused(TypeError, "integer", cornerturn.transpose, x, threads=1.5)
-    refused(ValueError, "stream is for arrays on a GPU", cornerturn.transpose, x, stream=0)
-    refused(TypeError, "x has elements of dtype object, which are Python objects", cornerturn.transpose, x.astype(object))
-    refused(TypeError, "Python objects", cornerturn.transpose, numpy.zeros(3, [("a", "f4"), ("b", object)]))
+    refused(ValueError, ["out"], cornerturn.transpose, x, out=locked)
+    refused(ValueError, ["dst"], cornerturn.copyto, locked, x.T)
+    repeated = numpy.lib.stride_tricks.as_strided(numpy.zeros(9, "f4"), (3, 4), (4, 4))
+    refused(ValueError, ["destination.stride(0)", 1], cornerturn.copyto, repeated, x)
+    refused(ValueError, ["src", "(3, 4)", "dst", "(4, 4)"], cornerturn.copyto, square.astype("f4"), x)
+    refused(ValueError, ["threads", 0, 1], cornerturn.transpose, x, threads=0)
+    refused(ValueError, ["threads", -1, 1], cornerturn.contiguous, x, threads=-1)
+    refused(TypeError, ["float"], cornerturn.transpose, x, threads=1.5)
+    refused(ValueError, ["stream"], cornerturn.transpose, x, stream=0)
+    refused(TypeError, ["x", "object"], cornerturn.transpose, x.astype(object))
+    refused(TypeError, ["x", "'a'", "'b'"], cornerturn.transpose, numpy.zeros(3, [("a", "f4"), ("b", object)]))
     if hasattr(getattr(numpy, "dtypes", None), "StringDType"):
-        refused(TypeError, "refer to other memory", cornerturn.transpose, numpy.array(["a", "b"], numpy.dtypes.StringDType()))
-    refused(TypeError, "MaskedArray, which may be more than its elements: pass numpy.asarray", cornerturn.transpose,
-            numpy.ma.masked_array(x, x > 0))
+        refused(TypeError, ["x", "StringDType"], cornerturn.transpose, numpy.array(["a", "b"], numpy.dtypes.StringDType()))
+    refused(TypeError, ["x", "MaskedArray", "numpy.asarray(x)"], cornerturn.transpose, numpy.ma.masked_array(x, x > 0))
     for other in ([1, 2], 3, "text", None, b"bytes", memoryview(b"bytes")):
-        refused(TypeError, "x is a .*: it must be a numpy array, or have DLPack", cornerturn.transpose, other)
-    refused(TypeError, "incompatible function arguments", cornerturn.transpose)
-    if numpy.lib.NumpyVersion(numpy.__version__) >= "2.0.0":  # which have up to 64 axes
-        refused(ValueError, "33 axes", cornerturn.transpose, numpy.zeros((1,) * 33))
+        refused(TypeError, ["x", type(other).__name__, "__dlpack__"], cornerturn.transpose, other)
+    refused(TypeError, ["transpose"], cornerturn.transpose)
+    if numpy.lib.NumpyVersion(numpy.__version__) >= "2.0.0":  # numpy 2 allows up to 64 axes
+        refused(ValueError, ["x", 33, 32], cornerturn.transpose, numpy.zeros((1,) * 33))
 
 
 def test_explain():
-    assert "matrices" in cornerturn.explain(numpy.zeros((300, 400), "f4"))
+    assert cornerturn.explain(numpy.zeros((300, 400), "f4")).startswith("matrices")
     assert cornerturn.explain(numpy.zeros((0, 4))).startswith("nothing")
     assert cornerturn.explain(numpy.zeros((8, 3, 5, 7)), (0, 2, 3, 1))
-    refused(ValueError, "axes has", cornerturn.explain, numpy.zeros((3, 4)), (0,))
+    refused(ValueError, ["axes", 1, "x", 2], cornerturn.explain, numpy.zeros((3, 4)), (0,))
 
 
 class dlpack_only:
-    """An array that has DLPack's methods and no others."""
+    """An array that has only DLPack's methods."""
 
     def __init__(self, x, versioned=True):
         self.x, self.versioned = x, versioned
@@ -246,7 +243,7 @@ class dlpack_only:
 
     def __dlpack__(self, **options):
         if not self.versioned and options.pop("max_version", None):
-            raise TypeError("an old one")
+            raise TypeError("an array from before version 1 of DLPack")
         return self.x.__dlpack__(**options)
 
 
@@ -259,8 +256,8 @@ def test_arrays_of_other_libraries(versioned):
     target = numpy.zeros((40, 30), "i4")
     cornerturn.transpose(x, out=dlpack_only(target, versioned))
     assert same(target, x.T)
-    refused(TypeError, "give one as out", cornerturn.transpose, dlpack_only(x))
-    refused(TypeError, "they must have", cornerturn.transpose, dlpack_only(x), out=numpy.zeros((40, 30), "u4"))
+    refused(TypeError, ["dlpack_only", "out", "copyto"], cornerturn.transpose, dlpack_only(x))
+    refused(TypeError, ["out", "uint32", "x"], cornerturn.transpose, dlpack_only(x), out=numpy.zeros((40, 30), "u4"))
 
 
 class cuda_array:
@@ -277,34 +274,34 @@ def test_malformed_descriptions(wrong, error):
         cornerturn.transpose(cuda_array(**wrong), out=numpy.zeros((3, 2), "f4"))
 
 
-def test_what_dlpack_refuses():
+def test_refusals_of_dlpack():
     for x in (numpy.zeros((3, 4), ">f4"), numpy.zeros((3, 4), "M8[s]")):
-        refused(TypeError, "x is a dlpack_only, which DLPack cannot describe", cornerturn.transpose, dlpack_only(x), out=numpy.zeros((4, 3)))
+        refused(TypeError, ["x", "dlpack_only", "DLPack"], cornerturn.transpose, dlpack_only(x), out=numpy.zeros((4, 3)))
 
     class no_device(dlpack_only):
         def __dlpack_device__(self):
             return None
 
-    refused(TypeError, "DLPack cannot describe", cornerturn.transpose, no_device(numpy.zeros((3, 4))), out=numpy.zeros((4, 3)))
+    refused(TypeError, ["x", "no_device", "DLPack"], cornerturn.transpose, no_device(numpy.zeros((3, 4))), out=numpy.zeros((4, 3)))
 
     class recorded(dlpack_only):
         requires_grad = True
 
-    refused(ValueError, "x requires grad, which this would lose", cornerturn.transpose, recorded(numpy.zeros((3, 4))), out=numpy.zeros((4, 3)))
-    refused(ValueError, "axes", cornerturn.transpose, numpy.zeros((3, 4)), (2**70, 0))
-    refused(ValueError, "stream is", cornerturn.copyto, dlpack_only(numpy.zeros((3, 4))), numpy.zeros((3, 4)), stream=2**70)
+    refused(ValueError, ["x", "grad"], cornerturn.transpose, recorded(numpy.zeros((3, 4))), out=numpy.zeros((4, 3)))
+    refused(ValueError, ["axes[0]", 2**70], cornerturn.transpose, numpy.zeros((3, 4)), (2**70, 0))
+    refused(ValueError, ["stream", 2**70], cornerturn.copyto, dlpack_only(numpy.zeros((3, 4))), numpy.zeros((3, 4)), stream=2**70)
     odd = type("odd", (), {"__module__": None})()
-    refused(TypeError, "it must be a numpy array", cornerturn.transpose, odd)
+    refused(TypeError, ["x", "odd", "__dlpack__"], cornerturn.transpose, odd)
 
     class copies(dlpack_only):
         def __dlpack__(self, **options):
             return self.x.__dlpack__(**options | {"copy": True})
 
     if numpy.lib.NumpyVersion(numpy.__version__) >= "2.1.0":
-        refused(ValueError, "dst exports a copy", cornerturn.copyto, copies(numpy.zeros((3, 4))), numpy.zeros((3, 4)))
+        refused(ValueError, ["dst"], cornerturn.copyto, copies(numpy.zeros((3, 4))), numpy.zeros((3, 4)))
 
 
-def test_no_reference_is_lost_or_kept():
+def test_references_are_counted():
     x = numpy.zeros((8, 8), "f4")
     out, axes, other = numpy.zeros((8, 8), "f4"), (1, 0), dlpack_only(numpy.zeros((8, 8), "f4"))
     held = [x, out, axes, x.dtype, other, other.x, numpy.ndarray, dlpack_only]
@@ -329,10 +326,10 @@ def test_no_reference_is_lost_or_kept():
         work()
     gc.collect()
     assert [sys.getrefcount(each) for each in held] == before
-    assert sys.getallocatedblocks() - blocks < 2000  # a few come and go
+    assert sys.getallocatedblocks() - blocks < 2000  # Python itself allocates a few
 
 
-def test_other_threads_run_meanwhile():
+def test_other_threads_run_during_a_call():
     x, stop, counted = numpy.zeros((6000, 6000), "f4"), threading.Event(), [0]
 
     def count():
@@ -342,7 +339,7 @@ def test_other_threads_run_meanwhile():
 
     counter = threading.Thread(target=count)
     interval = sys.getswitchinterval()
-    sys.setswitchinterval(100)  # nobody gives the interpreter up unasked
+    sys.setswitchinterval(100)  # the interpreter does not switch threads, so the call must release it
     try:
         counter.start()
         seen = counted[0]

@@ -1,4 +1,4 @@
-"""Random strided views, for hypothesis."""
+"""Random strided views for Hypothesis, and comparisons of arrays by their bytes."""
 
 import math
 
@@ -18,7 +18,7 @@ DTYPES = [numpy.dtype(name) for name in
            "V5", ">f4", ">i8")]
 DTYPES += [numpy.dtype([("a", "u1"), ("b", "f4")]), numpy.dtype([("a", "u1"), ("b", "f8")], align=True),
            numpy.dtype([("xyz", "f4", (3,))])]
-# Records with bytes that belong to no field: fields picked of a larger record, offsets, padding, records in records.
+# Records with bytes that belong to no field: some fields of a larger record, offsets, padding, nested records.
 RECORD = numpy.dtype([("a", "i4"), ("b", "i4"), ("c", "i4"), ("d", "u1"), ("e", "u1")])
 WITH_HOLES = [RECORD[["a", "c"]], RECORD[["e", "b"]], numpy.dtype([("a", "u1"), ("b", "f4")], align=True),
               numpy.dtype({"names": ["a", "b"], "formats": ["i4", "u2"], "offsets": [1, 3], "itemsize": 9}),
@@ -28,7 +28,7 @@ DTYPES += WITH_HOLES
 
 
 def filled(dtype, shape, seed):
-    """An array of random bytes, so that every element is unlike its neighbours."""
+    """An array of random bytes, so that every element differs from its neighbours."""
     raw = numpy.random.default_rng(seed).integers(0, 256, (math.prod(shape), max(dtype.itemsize, 1)), numpy.uint8)
     if dtype == bool:
         raw &= 1
@@ -37,7 +37,7 @@ def filled(dtype, shape, seed):
 
 @st.composite
 def views(draw, dtypes=tuple(DTYPES + ML_DTYPES), most_axes=6, most_elements=6000):
-    """A view with random extents, steps of any sign, an order of axes, repeated axes and an offset in bytes."""
+    """A view with random extents, steps of any sign, permuted axes, repeated axes and an offset in bytes."""
     dtype = draw(st.sampled_from(dtypes))
     shape, room = [], most_elements
     for _ in range(draw(st.integers(0, most_axes))):
@@ -74,12 +74,12 @@ def views_and_axes(draw, **options):
 
 
 def raw(x):
-    """The bytes of the elements, in order. numpy's tobytes() leaves out what lies between a record's fields."""
+    """The bytes of the elements, in order. numpy's tobytes() would omit the bytes between a record's fields."""
     return (x.view(f"V{x.dtype.itemsize}") if x.dtype.names else x).tobytes()
 
 
 def owned(dtype):
-    """For each byte of an element, whether it belongs to it, or to one of its fields."""
+    """For each byte of an element, whether it belongs to the value or to a field."""
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
         return numpy.tile(owned(base), math.prod(shape))
@@ -90,7 +90,7 @@ def owned(dtype):
 
 
 def put(to, x):
-    """As numpy.copyto, which from numpy 2.5 on also writes the padding of aligned records."""
+    """Like numpy.copyto, but never writes the padding of aligned records. numpy.copyto writes it since version 2.5."""
     if to.dtype.names is None:
         return numpy.copyto(to, x)
     whole = f"V{to.dtype.itemsize}"
@@ -106,5 +106,5 @@ def clean(x):
 
 
 def same(a, b):
-    """Bit for bit, in what belongs to the elements."""
+    """Whether the arrays are equal bit for bit, except for bytes that belong to no field."""
     return a.shape == b.shape and a.dtype == b.dtype and raw(clean(a)) == raw(clean(b))

@@ -1,10 +1,12 @@
-"""Draws a CUDA program: kernels as trees, from a seed. Nothing here knows the emulator.
+"""Generates a random CUDA program from a seed. Kernels are trees. This file does not depend on the emulator.
 
-Kernels have no race, no undefined behaviour and no access out of bounds. Each thread writes to slots of its own or uses
-atomics that commute; phases that use a tile of shared memory differently have a barrier between them; numbers are unsigned;
-floats hold small integers. What is loaded always ends in `acc`, which is stored, so that no compiler may leave a load out.
+Kernels have no race, no undefined behaviour and no access out of bounds. Each thread writes only to its own slots, or
+uses atomics that commute. A barrier separates phases that use a tile of shared memory in different modes. Numbers are
+unsigned, and floats hold small integers. Every loaded value becomes part of `acc`, which is stored. So no compiler can
+remove a load.
 
-An expression is a tuple, its kind first; so is a statement. source.py writes them as C++, interpret.py executes them.
+Expressions and statements are tuples. The first item is the kind. source.py writes them as C++, and interpret.py executes
+them.
 """
 
 import dataclasses
@@ -17,12 +19,12 @@ from random_kernels.tree import Array, Function, Kernel, Program
 
 @dataclasses.dataclass
 class Scope:
-    """What holds where a statement is drawn."""
+    """The conditions at the position of a new statement."""
     names: list
-    loops: list = dataclasses.field(default_factory=list)  # (variable, most iterations)
-    mask: str | None = None        # the variable that holds exactly the lanes that are here
-    modes: dict = dataclasses.field(default_factory=dict)  # what this phase does with each tile
-    phase_loops: list = dataclasses.field(default_factory=list)  # those around the phase
+    loops: list = dataclasses.field(default_factory=list)  # (variable, maximum of iterations)
+    mask: str | None = None        # the variable whose value is exactly the active lanes
+    modes: dict = dataclasses.field(default_factory=dict)  # how this phase uses each tile
+    phase_loops: list = dataclasses.field(default_factory=list)  # the loops around the phase
     depth: int = 0
     may_continue: bool = False
     may_break: bool = False
@@ -33,7 +35,7 @@ class Scope:
         return dataclasses.replace(self, names=list(self.names), loops=list(self.loops), depth=self.depth + deeper, **changes)
 
 
-REMASKED = "return, and the mask is that of the lanes that stay"
+MASKED_RETURN = "return; afterwards the mask is that of the remaining lanes"
 
 
 def const(n):
@@ -72,7 +74,7 @@ class Drawer:
     def chance(self, p):
         return self.random.random() < p
 
-    # ---- expressions: numbers of the kernel's width, without accesses ----
+    # ---- expressions: numbers of the kernel's width, without memory accesses ----
 
     def leaf(self, scope):
         if self.chance(0.2):
@@ -119,7 +121,7 @@ class Drawer:
         return ("compare", "!=", binary("&", var("acc"), const(1 << self.random.randrange(8))), const(0))
 
     def index(self, scope, size):
-        """Anywhere in an array. It depends on every loop around, so that no load can leave a loop."""
+        """Any index of an array. It depends on every surrounding loop, so no compiler can move a load out of a loop."""
         pick, r = self.random.randrange(7), self.random
         if scope.function is not None or pick == 0:
             e = binary("+", self.leaf(scope), var("acc")) if scope.function is None else binary("+", var("y"), binary("*", var("acc"), const(r.choice([1, 3, 4]))))
@@ -140,14 +142,14 @@ class Drawer:
         return modulo(binary("+", e, const(r.randrange(size))), size)
 
     def accumulate(self, e):
-        """By factors that no other expression has: acc ^ acc would leave nothing of what was loaded, and g++ the loads out."""
+        """Multiplies by a factor that occurs nowhere else. Otherwise acc ^ acc could be 0, and g++ would remove loads."""
         factor = self.random.choice([0x01000193, 0x85EBCA6B, 0xC2B2AE35, 0x27D4EB2F])
         return ("set", "acc", binary(self.random.choice("+^"), binary("*", var("acc"), const(factor)), e))
 
     # ---- arrays ----
 
     def slot(self, scope, array):
-        """An index of a slot that only this thread uses, and only here; None where there are none left."""
+        """The index of a slot that only this thread and only this statement uses. None: no slot is left."""
         needed = math.prod(most for _, most in scope.loops)
         if scope.function is not None or array.used + needed > array.capacity:
             return None
@@ -194,7 +196,7 @@ class Drawer:
         k.tiles.append(array)
         return array
 
-    # ---- statements: each method gives a list of them, or None where it does not fit ----
+    # ---- statements: each method returns a list of statements, or None if it is not possible here ----
 
     def load(self, scope):
         if scope.function is not None:
@@ -255,7 +257,7 @@ class Drawer:
                 return None
             op = self.random.choice(["Add", "Min", "Max", "Exch", "CAS"] + ["And", "Or", "Xor"] * (array.element != "int"))
             return [("atomic", op, array.name, index, self.expression(scope), old := self.fresh("old")), self.accumulate(var(old))]
-        # The same is added to a bin each time: what the olds add up to does not depend on the order.
+        # Every thread adds the same number, so the sum of the old values does not depend on the order.
         counted, sums = self.arrays_of("counted")[0], self.arrays_of("sums")[0]
         index, old = self.fresh("at"), self.fresh("old")
         return [("let", index, self.index(scope, counted.size)), ("atomic", "Add", counted.name, var(index), const(3), old),
@@ -272,7 +274,7 @@ class Drawer:
             self.kernel.features.add("shared atomic")
             return [("atomic", tile.op, t, self.index(scope, tile.size), self.expression(scope), None)]
         if mode == "own":
-            if scope.loops != scope.phase_loops:  # only the last iteration's would count
+            if scope.loops != scope.phase_loops:  # only the last iteration's value would remain
                 return None
             del scope.modes[tile]
             return [("store", t, tile.place, binary("+", var("acc"), ("load", t, tile.place) if self.chance(0.5) else self.expression(scope)))]
@@ -281,7 +283,7 @@ class Drawer:
         self.kernel.features.add("syncwarp")
         other = binary("+", binary("*", var("warp"), const(32)), modulo(binary("+", var("lane"), self.leaf(scope)), 32))
         other = other if self.kernel.threads % 32 == 0 else ("min", other, const(self.kernel.threads - 1))
-        if self.kernel.threads % 32 != 0:  # the last thread may be of another warp
+        if self.kernel.threads % 32 != 0:  # the last thread may be in another warp
             other = ("max", binary("*", var("warp"), const(32)), other)
         return [("store", t, var("t"), binary("+", var("acc"), self.expression(scope, 1))), ("syncwarp", "whole"), self.accumulate(("load", t, other)), ("syncwarp", "whole")]
 
@@ -303,7 +305,7 @@ class Drawer:
         if scope.depth > 2:
             return None
         kernel_only = scope.function is None
-        if kernel_only and self.chance(0.15):  # the warp goes one way: its mask stays
+        if kernel_only and self.chance(0.15):  # the whole warp takes one branch: its mask does not change
             cond = ("compare", "==", modulo(binary("+", var("warp"), var("b")), 2), const(self.random.randrange(2)))
             then, exits = self.block(scope.inside(), 2)
             return [("if", cond, then, [])], exits
@@ -318,11 +320,11 @@ class Drawer:
 
     def leave(self, scope):
         """break, continue or return, under a condition."""
-        ways = ["continue"] * scope.may_continue + ["break"] * scope.may_break + ["return"] * scope.may_return
-        if not ways:
+        exit_kinds = ["continue"] * scope.may_continue + ["break"] * scope.may_break + ["return"] * scope.may_return
+        if not exit_kinds:
             return None
-        way, body = self.random.choice(ways), []
-        if way == "return" and scope.function is None:
+        exit_kind, body = self.random.choice(exit_kinds), []
+        if exit_kind == "return" and scope.function is None:
             array = self.arrays_of("out")[0]
             index = self.slot(scope, array)
             if index is None:
@@ -331,14 +333,14 @@ class Drawer:
         elif self.chance(0.5):
             body = self.load(scope) or []
         if scope.function is None:
-            self.kernel.features.add(way)
-        if way == "return" and scope.mask and self.chance(0.7):
+            self.kernel.features.add(exit_kind)
+        if exit_kind == "return" and scope.mask and self.chance(0.7):
             name, old = self.fresh("m"), scope.mask
-            scope.mask = name + "_else"  # those that stay
+            scope.mask = name + "_else"  # the remaining lanes
             if old != "whole":
                 self.kernel.features.add("mask of some lanes")
-            return [("masked if", name, old, self.condition(scope), body + [(way,)], [])], {REMASKED}
-        return [("if", self.condition(scope), body + [(way,)], [])], {way}
+            return [("masked if", name, old, self.condition(scope), body + [(exit_kind,)], [])], {MASKED_RETURN}
+        return [("if", self.condition(scope), body + [(exit_kind,)], [])], {exit_kind}
 
     def loop(self, scope):
         if scope.depth > 2 or len(scope.loops) > 1:
@@ -354,7 +356,7 @@ class Drawer:
         if scope.mask and not same and form == "for" and self.chance(0.5):
             masked = inner.mask = self.fresh("m")
             self.kernel.features.add("mask of some lanes")
-        if inner.mask:  # the next iteration's mask is this one's
+        if inner.mask:  # the next iteration has the same mask
             inner.may_break = inner.may_return = False
         body, exits = self.block(inner, r.randint(1, 3))
         if scope.function is None:
@@ -367,7 +369,7 @@ class Drawer:
             return None
         cases, exits = [], set()
         for value in range(n := self.random.randint(2, 5)):
-            body, more = self.block(scope.inside(mask=None, may_break=False), self.random.randint(1, 2))  # break means the switch
+            body, more = self.block(scope.inside(mask=None, may_break=False), self.random.randint(1, 2))  # a break would leave the switch
             falls = self.chance(0.2)
             if scope.function is None:
                 self.kernel.features.add("fallthrough" if falls else "switch")
@@ -378,7 +380,7 @@ class Drawer:
     KINDS = {"load": 4, "conditional_load": 1, "store": 3, "arithmetic": 1, "call": 1, "atomic": 1, "shared": 3, "warp": 2, "branch": 2, "leave": 1, "loop": 2, "switch": 1}
 
     def block(self, scope, count):
-        """This many statements, and by which ways lanes may leave the block early."""
+        """Returns `count` statements, and the kinds of exits by which lanes may leave the block early."""
         body, exits = [], set()
         weights = self.kernel.weights if scope.function is None else {"load": 3, "arithmetic": 3, "branch": 2, "loop": 1, "switch": 1, "leave": 1}
         while count > 0:
@@ -393,7 +395,7 @@ class Drawer:
                     scope.mask = None
             body += found
             count -= 1
-        return body, {"return" if way == REMASKED else way for way in exits}
+        return body, {"return" if kind == MASKED_RETURN else kind for kind in exits}
 
     # ---- whole functions and kernels ----
 
@@ -411,7 +413,7 @@ class Drawer:
             scope.modes[tile] = "read" if last else self.random.choice(modes)
             if scope.modes[tile] == "atomic":
                 tile.op = self.random.choice(["Add", "Min", "Max"])
-        # A tile that nobody reads in the end need not be written.
+        # Reads every tile in the last phase: a compiler could remove stores to a tile that no thread reads.
         body = [self.accumulate(("load", tile.name, self.index(scope, tile.size))) for tile in k.tiles if last]
         body += self.block(scope, count)[0]
         if last:
@@ -455,7 +457,7 @@ class Drawer:
             for _ in range(r.randint(1, 3)):
                 self.phases(k, scope)
         k.body += self.phase(scope.inside(), r.randint(2, 5), last=True)
-        last = self.global_array("out", r.choice(["unsigned long long", "uint4"]))  # for acc at the end
+        last = self.global_array("out", r.choice(["unsigned long long", "uint4"]))  # receives acc at the end
         last.capacity, last.size = 1, k.total
         k.body.append(("store", last.name, self.slot(scope.inside(), last), var("acc")))
         for array in list(k.arrays):
@@ -464,7 +466,7 @@ class Drawer:
         return k
 
     def phases(self, k, scope):
-        """One phase, or two in a loop, or one that some blocks leave out."""
+        """Adds one phase, or two phases in a loop, or one that some blocks skip."""
         pick = self.random.randrange(4)
         inner = scope.inside(deeper=0)
         if pick == 0:

@@ -1,18 +1,18 @@
-"""The element types of random programs: what a C++ element keeps of a number, in C++ and in Python.
+"""The element types of random programs: conversions between numbers and elements, in C++ and in Python.
 
-A program writes an element as make<T>(x) and reads it as number(element), both of 64 bits. Python never needs the element
-itself: kept(T, x) is number(make<T>(x)). All conversions are exact.
+A program writes an element as make<T>(x) and reads it as number(element). Both numbers have 64 bits. Python never needs
+the element itself: kept(T, x) is number(make<T>(x)). All conversions are exact.
 """
 
 MASK = (1 << 64) - 1
 
-# Scalars: bytes, and how a number becomes one.
+# Scalars: the size in bytes, and the conversion from a number.
 SCALARS = {
     "unsigned char": (1, "unsigned"), "signed char": (1, "signed"), "unsigned short": (2, "unsigned"), "short": (2, "signed"),
     "unsigned": (4, "unsigned"), "int": (4, "signed"), "unsigned long long": (8, "unsigned"), "long long": (8, "signed"),
     "float": (4, "float"), "double": (8, "double"),
 }
-FLOAT_BITS, DOUBLE_BITS = 22, 50  # of the integer that a float or a double holds, in quarters or eighths
+FLOAT_BITS, DOUBLE_BITS = 22, 50  # of the integer in a float (times 0.25) or a double (times 0.125)
 
 VECTORS = {
     "uchar4": ("unsigned char", 4), "short2": ("short", 2), "ushort4": ("unsigned short", 4), "uint2": ("unsigned", 2),
@@ -29,7 +29,7 @@ def size(name):
 
 
 def accesses(name):
-    """(offset, bytes) of each access that an element takes. A vector of three has the alignment of one part."""
+    """(offset, bytes) of each access to an element. A vector of three takes three, since it is aligned like one part."""
     part, count = VECTORS.get(name, (name, 1))
     return [(i * SCALARS[part][0], SCALARS[part][0]) for i in range(3)] if count == 3 else [(0, size(name))]
 
@@ -53,7 +53,7 @@ def kept(name, x):
 
 
 def filled(name, salt, i):
-    """What the host puts into element i."""
+    """The number that the host stores in element i."""
     x = (i + salt) * 0x9E3779B97F4A7C15 & MASK
     return kept(name, x ^ x >> 29)
 
@@ -66,7 +66,7 @@ def checksum(values):
 
 
 def source(names):
-    """make and number of these types in C++."""
+    """Returns make() and number() of these types in C++."""
     parts = [part for part in SCALARS if part in names or any(VECTORS.get(name, ("",))[0] == part for name in names)]
     lines = ["template <class T> __host__ __device__ T make(u64 x);"]
     for name in parts + [name for name in VECTORS if name in names]:

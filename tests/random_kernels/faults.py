@@ -1,4 +1,4 @@
-"""Plants a fault into a kernel: copies of it that are wrong in one way. None where it has no place for the fault."""
+"""Each function plants a fault in a copy of a kernel. It returns None if the kernel has no place for the fault."""
 
 import copy
 import random
@@ -7,7 +7,7 @@ from random_kernels import interpret
 
 
 def places(tree, fits, path=()):
-    """The paths to all parts of a tree of tuples and lists that fit."""
+    """Yields the positions of all parts of a tree of tuples and lists for which fits(part) is true."""
     if isinstance(tree, tuple) and fits(tree):
         yield path
     if isinstance(tree, (tuple, list)):
@@ -42,16 +42,16 @@ def changed(kernel, path, new):
 
 
 def without_barrier(program, kernel):
-    """Python's execution knows whether a race follows that the emulator looks for."""
+    """Removes a barrier so that a race follows which the emulator reports. Python's execution detects that race."""
     for path in drawn_places(program, kernel, lambda part: part[:1] in (("barrier",), ("syncwarp",)) and not (part[0] == "barrier" and part[1])):
         made = changed(kernel, path, ("set", "v0", ("var", "v0")))
-        if interpret.Execution(program, made).run().told_races:
+        if interpret.Execution(program, made).run().reported_races:
             return made
     return None
 
 
 def out_of_bounds(program, kernel):
-    """One past the end of an array in global memory, where some thread comes by."""
+    """Moves an access of global memory one element past the end of its array. Some thread executes that access."""
     arrays = {array.name: array for array in kernel.arrays}
     for path in drawn_places(program, kernel, lambda part: part[:1] in (("load",), ("store",)) and part[1] in arrays):
         old = part_at(kernel.body, path)

@@ -1,8 +1,8 @@
-"""Executes a drawn program in Python: its answers, and what its source accesses. It shares nothing with the emulator.
+"""Executes a random program in Python: its results, and the accesses of its source. This file shares no code with the
+emulator.
 
-A statement is executed by all threads of a block that are there, at once: the active ones. Threads meet again where the
-branch, loop or switch that parted them ends. So each access of a warp is one instruction, and its addresses give the
-requests, the sectors and the wavefronts.
+All active threads of a block execute a statement together. Threads that diverge at a branch, loop or switch reconverge
+at its end. So each access of a warp is one instruction. Its addresses determine the requests, sectors and wavefronts.
 """
 
 import collections
@@ -14,7 +14,7 @@ SHARED, WAVEFRONTS = ("smsp__sass_inst_executed_op_shared_%s.sum", "smsp__sass_l
 
 
 class Broken(Exception):
-    """The drawn program breaks a rule: a race, an index out of bounds, a mask that is not that of the lanes there."""
+    """The program breaks a rule: an index out of bounds, a read before the write, a wrong mask, a divergent barrier."""
 
 
 def bits_of(lanes):
@@ -22,7 +22,7 @@ def bits_of(lanes):
 
 
 class Execution:
-    """One kernel, launch after launch. `memory` holds the number of each element of the global arrays."""
+    """All launches of one kernel. `memory` holds the number in each element of the arrays."""
 
     def __init__(self, program, kernel):
         self.program, self.k = program, kernel
@@ -30,9 +30,11 @@ class Execution:
         self.arrays = {a.name: a for a in kernel.arrays + kernel.tiles}
         self.memory = {a.name: [elements.filled(a.element, a.salt, i) for i in range(a.size)] for a in kernel.arrays}
         self.counts = collections.Counter()
-        self.approximate = set()  # metrics whose rule is not simple
+        self.approximate = set()  # metrics for which this file has no exact rule
         self.races = 0
-        self.told_races = 0  # those that the emulator surely tells: no atomics, and lanes that exchanged nothing since they last met
+        # Races that the emulator is sure to report: those without atomics, and between lanes of a warp only without an
+        # exchange of lanes since the first access.
+        self.reported_races = 0
         self.mask = (1 << kernel.bits) - 1
 
     def run(self):
@@ -56,10 +58,10 @@ class Execution:
         self.mine = [[self.env["acc"][i], self.env["g"][i], i % 32, 7] for i in t]
         for tile in k.tiles:
             self.memory[tile.name] = [None] * tile.size
-        self.touched = collections.defaultdict(list)  # since the last barrier: who did what to an element of a tile
-        self.synced = collections.Counter()           # how often a warp has met at a __syncwarp
-        self.meetings = 0
-        self.met = [0] * len(t)                       # the last meeting that each thread took part in: a barrier or an exchange of lanes
+        self.touched = collections.defaultdict(list)  # since the last barrier: the accesses to each element of a tile
+        self.synced = collections.Counter()           # the number of __syncwarp() that each warp has executed
+        self.exchanges = 0
+        self.last_exchange = [0] * len(t)             # the last warp barrier or exchange of lanes of each thread
         self.gone, self.frames = [], []
         self.block(k.body, t)
 
@@ -94,7 +96,8 @@ class Execution:
                     self.note_shared(at, part, op)
                     continue
                 self.counts[REQUESTS % op] += 1
-                if op in ("red", "atom"):  # lanes at one address take turns; each sector as often as its most wanted address
+                # Lanes at one address take turns. A sector counts as often as its most frequent address.
+                if op in ("red", "atom"):
                     turns = collections.defaultdict(int)
                     for address, count in collections.Counter(at).items():
                         turns[address // 32] = max(turns[address // 32], count)
@@ -109,19 +112,21 @@ class Execution:
             self.approximate.add(WAVEFRONTS % op)
         banks = collections.Counter(word % 32 for word in {address // 4 for address in at})
         self.counts[WAVEFRONTS % op] += max(banks.values())
-        if op == "atom" and part > 4:  # a loop around a comparison and an exchange
+        if op == "atom" and part > 4:  # a loop of compare-and-swap
             self.approximate |= {rule % op for rule in (SHARED, WAVEFRONTS) for op in ("ld", "st", "atom")}
 
     def note_touch(self, name, index, thread, op):
         kind = {"ld": "read", "st": "write"}.get(op, "atomic")
-        for other, did, synced, met in self.touched[name, index]:
+        for other, did, synced, exchange in self.touched[name, index]:
             ordered = other == thread or other // 32 == thread // 32 and synced < self.synced[thread // 32]
             if not ordered and (kind != did or kind == "write"):
                 self.races += 1
-                self.told_races += "atomic" not in (kind, did) and (other // 32 != thread // 32 or met == self.met[thread])
-        self.touched[name, index].append((thread, kind, self.synced[thread // 32], self.met[thread]))
+                same_warp = other // 32 == thread // 32
+                exchanged = exchange != self.last_exchange[thread]
+                self.reported_races += "atomic" not in (kind, did) and not (same_warp and exchanged)
+        self.touched[name, index].append((thread, kind, self.synced[thread // 32], self.last_exchange[thread]))
 
-    # ---- expressions: a list with a value for each active thread ----
+    # ---- expressions: a list with the value of each active thread ----
 
     def each(self, active, function):
         found = [0] * self.k.threads
@@ -211,7 +216,7 @@ class Execution:
         self.env, self.gone, self.frames = outer, gone, frames
         return found
 
-    # ---- statements: each returns the threads that go on behind it ----
+    # ---- statements: each returns the threads that continue after it ----
 
     def block(self, body, active):
         for statement in body:
@@ -243,7 +248,7 @@ class Execution:
         elif kind == "masked if":
             _, name, outer, cond, then, rest = s
             cond = self.condition(cond, active)
-            self.meet(outer, active)
+            self.masked_exchange(outer, active)
             for lanes in self.warps(active):
                 mask = bits_of(i % 32 for i in lanes if cond[i])
                 self.assign(name, [mask] * self.k.threads, lanes)
@@ -261,7 +266,7 @@ class Execution:
         elif kind == "barrier":
             self.barrier(s, active)
         elif kind == "syncwarp":
-            self.meet(s[1], active)
+            self.masked_exchange(s[1], active)
             for lanes in self.warps(active):
                 self.synced[lanes[0] // 32] += 1
         elif kind == "warp":
@@ -297,7 +302,7 @@ class Execution:
             self.require(outer, active)
         at, first = self.env[i], True
         while active:
-            if masked:  # in a ballot, of those that leave, too
+            if masked:  # the lanes that leave the loop take part in the ballot too
                 self.exchange(active)
             goes = lambda t: at[t] > 0 if form == "down" else at[t] < n[t] or first and form == "do"
             done += [t for t in active if not goes(t)]
@@ -323,7 +328,7 @@ class Execution:
 
     def barrier(self, s, active):
         if len(active) != self.k.threads:
-            raise Broken("a barrier that not all threads reach")
+            raise Broken("not all threads reach a barrier")
         if s[1]:
             cond = self.condition(s[3], active)
             found = {"count": sum(cond), "and": int(all(cond)), "or": int(any(cond))}[s[1]]
@@ -333,21 +338,21 @@ class Execution:
     def require(self, mask, active):
         for lanes in self.warps(active):
             if any(self.env[mask][i] != bits_of(i % 32 for i in lanes) for i in lanes):
-                raise Broken(f"{mask} is not the lanes that are there")
+                raise Broken(f"the mask {mask} differs from the active lanes")
 
     def exchange(self, active):
         for lanes in self.warps(active):
-            self.meetings += 1
+            self.exchanges += 1
             for i in lanes:
-                self.met[i] = self.meetings
+                self.last_exchange[i] = self.exchanges
 
-    def meet(self, mask, active):
+    def masked_exchange(self, mask, active):
         self.require(mask, active)
         self.exchange(active)
 
     def warp(self, s, active):
         _, name, result, mask, value, extra, width = s
-        self.meet(mask, active)
+        self.masked_exchange(mask, active)
         values = (self.condition if name in ("ballot", "any", "all") else self.number)(value, active)
         source = self.number(extra, active) if isinstance(extra, tuple) else None
         found = [0] * self.k.threads

@@ -1,8 +1,9 @@
-"""Makes a kernel smaller while the emulator and Python still disagree about it.
+"""Reduces a kernel for which the emulator and Python disagree, as long as they disagree.
 
     cd tests && CORNERTURN=../build/cpu/bin/cornerturn python3 -m random_kernels.reduce SEED NUMBER KERNELS KERNEL [METRIC] [--more] > small.cu
 
-METRIC is a metric of Nsight Compute, or `answer`; left out, any metric. --more: only where the emulator counts more.
+METRIC is a metric of Nsight Compute, or `answer` for the results. The default is any metric. With --more, only a higher
+count of the emulator is a disagreement.
 """
 
 import argparse
@@ -19,7 +20,7 @@ CORNERTURN = os.path.abspath(os.environ["CORNERTURN"])
 def disagree(program, folder, metric, more):
     try:
         execution = interpret.Execution(program, program.kernels[0]).run()
-    except (interpret.Broken, KeyError, TypeError):  # a statement before it declared what it uses
+    except (interpret.Broken, KeyError, TypeError):  # the declaration of a name was removed, but not its use
         return False
     if execution.races:
         return False
@@ -35,13 +36,13 @@ def disagree(program, folder, metric, more):
 
 
 def bodies(statement):
-    """The lists of statements inside a statement."""
+    """Returns the lists of statements inside a statement."""
     return [list(part) for part in statement if isinstance(part, list) and part and isinstance(part[0], tuple) and isinstance(part[0][0], str)] + [
         list(case[1]) for part in statement if isinstance(part, list) for case in part if isinstance(case, tuple) and isinstance(case[0], int)]
 
 
 def smaller(body):
-    """Every body that lacks one statement, or has one replaced by what it holds."""
+    """Yields every body without one of its statements, or with a statement replaced by the statements inside it."""
     for i, statement in enumerate(body):
         yield body[:i] + body[i + 1:]
         for inner in bodies(statement):
@@ -61,7 +62,7 @@ def smaller(body):
 
 def reduced(program, folder, metric, more):
     kernel, tried, at = program.kernels[0], 0, 0
-    last = kernel.body[-1:]  # stores acc: without it nothing would be used
+    last = kernel.body[-1:]  # stores acc: without it no value would be used
     while True:
         for position, body in enumerate(smaller(kernel.body[:-1])):
             if position < at:
@@ -75,7 +76,7 @@ def reduced(program, folder, metric, more):
             if at == 0:
                 return
             at = 0
-        print(f"{tried} tried, {len(repr(kernel.body))} characters left", file=sys.stderr)
+        print(f"tried {tried} changes; the kernel has {len(repr(kernel.body))} characters", file=sys.stderr)
 
 
 def main():
@@ -92,7 +93,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         if not disagree(program, folder, given.metric, given.more):
-            sys.exit("they agree")
+            sys.exit(f"the emulator and Python agree on {given.kernel}: there is nothing to reduce")
         reduced(program, folder, given.metric, given.more)
         k = program.kernels[0]
         for array in [a for a in k.arrays if f"'{a.name}'" not in repr(k.body)]:

@@ -1,11 +1,12 @@
-"""Writes a drawn program as CUDA C++. It prints "NAME right" or "NAME wrong" for each kernel, and exits with 0 if all are right."""
+"""Writes a random program as CUDA C++. The program prints "NAME right" or "NAME wrong" for each kernel. It exits with 0 if
+all are right."""
 
 import math
 
 from random_kernels import elements
 
 PRELUDE = """
-#pragma nv_diag_suppress 186  // a loop whose drawn number of iterations is 0
+#pragma nv_diag_suppress 186  // a loop whose random number of iterations is 0
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -27,7 +28,7 @@ __device__ inline unsigned first_set(u64 x) {{ return __ffsll(x); }}
 __device__ inline unsigned reversed(unsigned x) {{ return __brev(x); }}
 __device__ inline u64 reversed(u64 x) {{ return __brevll(x); }}
 
-// The n-th lane of a mask, where lanes begin again behind the last.
+// The lane of number n % (number of lanes) in a mask.
 __device__ inline int nth_lane(unsigned mask, unsigned n) {{
     for (n %= __popc(mask); n > 0; --n) mask &= mask - 1;
     return __ffs(mask) - 1;

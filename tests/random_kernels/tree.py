@@ -1,4 +1,4 @@
-"""What a drawn program consists of. Statements and expressions are tuples, their kind first."""
+"""The parts of a random program. Statements and expressions are tuples whose first item is the kind."""
 
 import dataclasses
 import math
@@ -6,15 +6,15 @@ import math
 
 @dataclasses.dataclass(eq=False)
 class Array:
-    """Of global or of shared memory."""
+    """An array in global or shared memory."""
     name: str
     element: str
     size: int
     salt: int = 0
-    role: str = "in"         # in, out, own (atomics on own slots), bins (atomics that commute), counted and sums (whose olds add up), tile
-    op: str = ""             # of bins
-    place: tuple = ()        # the thread's own place, from 0 to the number of threads
-    capacity: int = 0        # slots a thread
+    role: str = "in"         # in, out, own (atomics on own slots), bins (atomics that commute), counted, sums (of old values), tile
+    op: str = ""             # the atomic operation of bins
+    place: tuple = ()        # expression of the thread's own index, less than the number of threads
+    capacity: int = 0        # slots per thread
     interleaved: bool = False
     used: int = 0
     layout: str = "flat"     # of a tile: flat, rows (columns and padding below) or skewed
@@ -38,7 +38,7 @@ class Kernel:
     bits: int
     grid: tuple
     block: tuple
-    constant: int | None = None   # the template's argument
+    constant: int | None = None   # the template argument
     launches: int = 1
     arrays: list = dataclasses.field(default_factory=list)
     tiles: list = dataclasses.field(default_factory=list)
@@ -55,4 +55,4 @@ class Program:
     seed: str
     kernels: list = dataclasses.field(default_factory=list)
     functions: list = dataclasses.field(default_factory=list)
-    tables: dict = dataclasses.field(default_factory=dict)  # of __constant__ memory: the values by name
+    tables: dict = dataclasses.field(default_factory=dict)  # in __constant__ memory: the values by name

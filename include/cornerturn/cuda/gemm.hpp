@@ -58,14 +58,14 @@ namespace cornerturn::cuda {
 
 /// How a product reads A or B.
 enum class op {
-    as_it_is,   ///< op(X) = X.
+    none,       ///< op(X) = X.
     transposed  ///< op(X) is the transpose of X.
 };
 
 /// Options of a product.
 struct gemm_options {
-    op a = op::as_it_is,        ///< How A is read.
-        b = op::as_it_is;       ///< How B is read.
+    op a = op::none,            ///< How A is read.
+        b = op::none;           ///< How B is read.
     void* workspace = nullptr;  ///< Aligned to 16 bytes, as memory of cudaMalloc is. Null: the library allocates it.
     std::int64_t workspace_bytes = 0;  ///< gemm_workspace_bytes() or more; 0 without a workspace.
 };

@@ -1,13 +1,12 @@
 /// @file
-/// The fibers of the emulator: each emulated thread has one, with a stack of its own. Compiled kernels use this header;
-/// programs do not.
+/// The fibers of the emulator. Each emulated thread has a fiber, and each fiber has its own stack. Compiled kernels
+/// include this header; programs do not.
 ///
-/// Kernels include this header and make the switch inline. The reason is the processor's prediction of returns: it
-/// takes the latest call. After a switch inside a called function, the latest calls are those of another fiber, and the
-/// processor mispredicts every return that follows. So on x86-64 the switch is the code in this header. Elsewhere it is
-/// Boost.Context, which is slower.
+/// On x86-64, a switch of fibers is inline code in this header, not a call. A processor predicts that a return goes
+/// back to the latest call. After a switch inside a called function, the latest calls are those of another fiber, so
+/// the processor would mispredict every return that follows. Elsewhere the switch is Boost.Context, which is slower.
 ///
-/// Instrumented files include this header. kernel_calls.hpp says what it may contain.
+/// Instrumented files include this header. kernel_calls.hpp says what such a header may contain.
 #pragma once
 
 #if defined(__x86_64__) && !defined(CORNERTURN_BOOST_FIBERS)
@@ -20,14 +19,14 @@
 
 namespace cornerturn::emulator {
 
-/// A fiber: where it goes on when another one switches to it.
+/// The saved state of a fiber. The fiber continues from this state when another one switches to it.
 struct fiber {
 #if CORNERTURN_OWN_FIBERS
     void* stack_pointer;  ///< The stack pointer.
     void* frame_pointer;  ///< The frame pointer, rbp.
     /// The register rbx. Compilers may keep a base pointer in it, so the switch cannot declare it overwritten.
     void* rbx;
-    void* next_instruction;  ///< Where the fiber goes on.
+    void* next_instruction;  ///< The address at which the fiber continues.
 #else
     void* stack_pointer;  ///< The context of Boost.Context.
     void (*main)();       ///< The function that the fiber starts.
@@ -36,27 +35,26 @@ struct fiber {
 
 /// Makes a fiber start a function at the next switch to it.
 ///
-/// The fiber forgets where it was before. Nothing is unwound. Its stack begins at the second argument and ends at
-/// `top`.
+/// This overwrites the saved state and unwinds nothing. The stack begins at the second argument and ends at `top`.
 /// @param made The fiber.
 /// @param top The end of its stack, a multiple of 16.
 /// @param main The function. It must never return.
 #if CORNERTURN_OWN_FIBERS
 [[gnu::always_inline]] inline void make_fiber(fiber& made, char*, char* top, void (*main)()) {
-    made.stack_pointer = top - 8;  // as if something had just called main
+    made.stack_pointer = top - 8;  // as if a call had just pushed a return address
     made.next_instruction = reinterpret_cast<void*>(main);
 }
 #else
 void make_fiber(fiber& made, char* bottom, char* top, void (*main)());
 #endif
 
-/// A switch that is still to be made.
+/// A switch that the caller still has to make.
 struct handover {
     fiber* from;  ///< The fiber that runs now.
-    fiber* to;    ///< The fiber that goes on.
+    fiber* to;    ///< The fiber that continues.
 };
 
-/// Leaves one fiber for another. It returns when another fiber switches back.
+/// Switches from one fiber to another. It returns when a fiber switches back.
 /// @param by The switch.
 #if CORNERTURN_OWN_FIBERS
 [[gnu::always_inline]] inline void switch_fibers(handover by) {
@@ -80,8 +78,8 @@ struct handover {
           "xmm15");
 }
 
-/// Leaves the running fiber for another, for good: nothing will switch back.
-/// @param to The fiber that goes on.
+/// Switches to another fiber for good: nothing may switch back to the running fiber.
+/// @param to The fiber that continues.
 [[gnu::always_inline]] inline void resume(fiber& to) {
     asm volatile(
         "movq (%0), %%rsp\n\t"

@@ -1,7 +1,8 @@
 /// @file
-/// Tests of CUDA kernels without a GPU: how a program asks the emulator what its kernels did.
+/// Tests of CUDA kernels without a GPU: a program reads what the emulator counted and checked in its kernels.
 ///
-/// It serves programs that are linked with the emulator, by cornerturn_emulate(TARGET) in CMake or by `cornerturn cc`.
+/// This header is for programs that are linked with the emulator, by cornerturn_emulate(TARGET) in CMake or by
+/// `cornerturn cc`.
 ///
 /// @code
 /// cornerturn::emulator::session session;                          // counts from here on
@@ -12,8 +13,8 @@
 /// EXPECT_EQ(session.hazards(), std::vector<std::string>{});
 /// @endcode
 ///
-/// It needs C++17 or later. docs/emulator.md says what the counters mean, and how exact they are. If the same test also
-/// runs on a GPU, put the session behind `#ifdef CORNERTURN_EMULATED_PROGRAM`.
+/// It needs C++17 or later. docs/emulator.md explains the counters and how exact they are. If the same test also runs
+/// on a GPU, put the session behind `#ifdef CORNERTURN_EMULATED_PROGRAM`.
 #pragma once
 
 #include <array>
@@ -23,18 +24,18 @@
 #include <utility>
 #include <vector>
 
-/// The emulator: what CUDA kernels do when they run without a GPU.
+/// The emulator: it runs CUDA kernels without a GPU, checks them and counts their memory accesses.
 namespace cornerturn::emulator {
 
 /// Counters of memory accesses.
 ///
 /// - A **request** is one instruction of a warp.
 /// - A **sector** is 32 bytes of global memory that a request touches.
-/// - A **wavefront** is one pass over the banks of shared memory that a request takes.
+/// - A **wavefront** is one pass of a request over the banks of shared memory.
 /// - **Bank conflicts** are the wavefronts above the least possible number.
-/// - A **reduction** is an atomic operation whose old value nobody uses. All others are atomics.
+/// - A **reduction** is an atomic operation whose old value is unused. All others are **atomics**.
 ///
-/// The members have the names of the metrics of `cornerturn emulate --budget`, with _ for each dot.
+/// The members have the names of the metrics of `cornerturn emulate --budget`, with _ instead of dots.
 struct access_counters {
     std::int64_t load_requests = 0,           ///< Requests that load global memory.
         load_sectors = 0;                     ///< Their sectors.
@@ -60,7 +61,7 @@ struct access_counters {
     /// @return *this
     access_counters& operator+=(const access_counters& other);
 
-    /// @return Sectors per request that loads global memory. Like those below, it is 0 without requests.
+    /// @return Sectors per request that loads global memory. Like the ratios below, it is 0 if there are no requests.
     double load_sectors_per_request() const { return ratio(load_sectors, load_requests); }
     /// @return Sectors per request that stores to global memory.
     double store_sectors_per_request() const { return ratio(store_sectors, store_requests); }
@@ -86,7 +87,7 @@ private:
 /// Counters of one launch, or the sum over several.
 struct kernel_counters : access_counters {
     std::int64_t launches = 0;  ///< The number of launches.
-    std::int64_t hazards = 0;   ///< How often the kernel broke a rule: a race, an access out of bounds, ...
+    std::int64_t hazards = 0;   ///< The number of times that a rule was broken: a race, an access out of bounds, ...
 
     /// Adds other counters to these.
     /// @param other The other counters.
@@ -97,9 +98,9 @@ struct kernel_counters : access_counters {
 /// The counters of one source line.
 struct counted_line {
     std::string file;          ///< The name of the file: "kernels.cu".
-    std::string path;          ///< The path of the same file, as the compiler got it.
+    std::string path;          ///< The path of that file, as the compiler received it.
     int line = 0;              ///< The number of the line.
-    access_counters counters;  ///< What the line did.
+    access_counters counters;  ///< The counters of the line.
 };
 
 /// One launch of a kernel.
@@ -108,25 +109,26 @@ struct kernel_launch {
     std::string symbol;                ///< Its mangled name.
     std::array<unsigned, 3> grid{},    ///< The blocks of the grid: x, y, z.
         block{};                       ///< The threads of a block: x, y, z.
-    kernel_counters counters;          ///< What the launch did.
+    kernel_counters counters;          ///< The counters of the launch.
     std::vector<std::string> hazards;  ///< The rules that it broke, one sentence each.
-    std::vector<counted_line> lines;   ///< Its lines, by file and line, if session_options::lines is set. Else empty.
+    /// Its lines, sorted by file and line. Empty unless session_options::lines is set.
+    std::vector<counted_line> lines;
 };
 
-/// What a session has counted. It is a copy: later launches do not change it.
+/// The results of a session up to one moment. Later launches do not change a report.
 ///
-/// Kernels have the names that `--budget` takes: with or without namespaces and template arguments. "transpose" means
-/// every transpose<...>; "*" means every kernel.
+/// Functions take the names of kernels as `--budget` does: with or without namespaces and template arguments.
+/// "transpose" matches every transpose<...>; "*" matches every kernel.
 class session_report {
 public:
-    /// Adds up the counters of all launches of the kernels that a name means.
+    /// Adds up the counters of all launches of the kernels that match a name.
     /// @param kernel The name.
     /// @return The sum.
-    /// @throws std::out_of_range if none of them ran. The message says which kernels did.
+    /// @throws std::out_of_range if none of them ran. The message lists the kernels that did.
     kernel_counters operator[](const std::string& kernel) const;
 
     /// @param kernel The name.
-    /// @return Whether a kernel that the name means ran.
+    /// @return Whether a kernel that matches the name ran.
     bool ran(const std::string& kernel) const;
 
     /// @return The names of the kernels in the order of their first launches, each name once.
@@ -139,12 +141,12 @@ public:
 
     /// Adds up the counters of each source line that accesses memory, over the launches that operator[]() adds up.
     /// @param kernel The name.
-    /// @return The lines, by file and line.
+    /// @return The lines, sorted by file and line.
     /// @throws std::out_of_range if none of the kernels ran.
     /// @throws std::logic_error if the session did not count lines.
     std::vector<counted_line> lines(const std::string& kernel) const;
 
-    /// @return The sentences of session::hazards(), when the report was made.
+    /// @return The sentences that session::hazards() returned when the report was made.
     const std::vector<std::string>& hazards() const& { return hazards_; }
     /// @return The same, moved out of a temporary report.
     std::vector<std::string> hazards() && { return std::move(hazards_); }
@@ -161,16 +163,17 @@ struct session_options {
     bool lines = false;  ///< Also count each source line. This is slower, and takes more memory for each launch.
 };
 
-/// Counts what every kernel of the program does while the session is alive, whichever thread launches it.
+/// Counts the memory accesses and hazards of every kernel of the program while the session is alive, whichever thread
+/// launches the kernel.
 ///
-/// A launch counts when it has ended. It has ended when the launching call returns. Sessions may overlap or follow each
-/// other: each counts for itself. A session keeps a few hundred bytes for each launch.
+/// A launch is counted when it ends, which is before the launching call returns. Sessions may overlap or follow each
+/// other; each counts separately. A session keeps a few hundred bytes for each launch.
 ///
-/// A kernel that breaks a rule of the hardware throws nothing. The launch goes on or fails as on a GPU, and the session
-/// has a sentence for it. If the kernel could not go on, later CUDA calls fail until cudaDeviceReset(), as on a GPU.
+/// A kernel that breaks a rule of the hardware throws nothing. The launch continues or fails as on a GPU, and hazards()
+/// has a sentence about it. After a failure, later CUDA calls fail until cudaDeviceReset(), as on a GPU.
 ///
-/// Any thread may call any function at any time, but kernels may not. The functions throw std::bad_alloc if there is no
-/// memory.
+/// Any thread of the host may call any function at any time; kernels may not. The functions throw std::bad_alloc if
+/// memory runs out.
 class session {
 public:
     /// Begins to count.
@@ -181,7 +184,7 @@ public:
     session(const session&) = delete;
     session& operator=(const session&) = delete;
 
-    /// @return What the session has counted so far.
+    /// @return The results so far.
     session_report report() const;
 
     /// The rules that kernels broke.

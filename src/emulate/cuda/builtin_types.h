@@ -1,4 +1,4 @@
-// CUDA's own name for the types of the runtime API.
+// CUDA's header with the types of the runtime API.
 #pragma once
 
 #include "driver_types.h"

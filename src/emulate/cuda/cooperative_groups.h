@@ -1,4 +1,4 @@
-// Cooperative groups: the block, tiles of warps, coalesced threads, the grid, and how groups are partitioned.
+// Cooperative groups: the block, tiles of warps, coalesced threads, the grid, and partitions of groups.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,31 +11,31 @@
 
 namespace cooperative_groups {
 
-// Every group has these four, as members and as functions.
+// Every group has these four functions, as members and as free functions.
 template <class Group>
-CT_WORD void sync(const Group& group) {
+CT_INLINE void sync(const Group& group) {
     group.sync();
 }
 template <class Group>
-CT_WORD auto thread_rank(const Group& group) {
+CT_INLINE auto thread_rank(const Group& group) {
     return group.thread_rank();
 }
 template <class Group>
-CT_WORD auto group_size(const Group& group) {
+CT_INLINE auto group_size(const Group& group) {
     return group.size();
 }
 template <class Group>
-CT_WORD bool is_valid(const Group& group) {
+CT_INLINE bool is_valid(const Group& group) {
     return group.is_valid();
 }
 
-// One thread of the group calls the function. The others wait only where they need the result.
+// One thread of the group calls the function. The others wait only if they need the result.
 template <class Group, class Function, class... Arguments>
-CT_WORD void invoke_one(const Group& group, Function&& function, Arguments&&... arguments) {
+CT_INLINE void invoke_one(const Group& group, Function&& function, Arguments&&... arguments) {
     if (group.thread_rank() == 0) std::forward<Function>(function)(std::forward<Arguments>(arguments)...);
 }
 template <class Group, class Function, class... Arguments>
-CT_WORD auto invoke_one_broadcast(const Group& group, Function&& function, Arguments&&... arguments) {
+CT_INLINE auto invoke_one_broadcast(const Group& group, Function&& function, Arguments&&... arguments) {
     using result_type = std::decay_t<decltype(std::forward<Function>(function)(std::forward<Arguments>(arguments)...))>;
     result_type result{};
     if (group.thread_rank() == 0) result = std::forward<Function>(function)(std::forward<Arguments>(arguments)...);
@@ -44,28 +44,28 @@ CT_WORD auto invoke_one_broadcast(const Group& group, Function&& function, Argum
 
 // Tiles whose size is known at compile time.
 template <unsigned Size>
-CT_WORD thread_block_tile<Size, thread_block> tiled_partition(const thread_block& block) {
+CT_INLINE thread_block_tile<Size, thread_block> tiled_partition(const thread_block& block) {
     return thread_block_tile<Size, thread_block>(block);
 }
 template <unsigned Size, unsigned ParentSize, class Parent>
-CT_WORD thread_block_tile<Size, thread_block_tile<ParentSize, Parent>> tiled_partition(
+CT_INLINE thread_block_tile<Size, thread_block_tile<ParentSize, Parent>> tiled_partition(
     const thread_block_tile<ParentSize, Parent>& parent) {
-    static_assert(Size <= ParentSize, "a tile is not larger than its parent");
+    static_assert(Size <= ParentSize, "a tile must not be larger than its parent");
     return thread_block_tile<Size, thread_block_tile<ParentSize, Parent>>(parent);
 }
 
-// Tiles whose size is known only as the kernel runs.
-CT_WORD coalesced_group tiled_partition(const coalesced_group& parent, unsigned size) {
+// Tiles whose size is known only at run time.
+CT_INLINE coalesced_group tiled_partition(const coalesced_group& parent, unsigned size) {
     return parent.tile_of_ranks(size);
 }
-CT_WORD thread_group tiled_partition(const thread_group& parent, unsigned size) { return parent.tile(size); }
-CT_WORD thread_group tiled_partition(const thread_block& parent, unsigned size) {
+CT_INLINE thread_group tiled_partition(const thread_group& parent, unsigned size) { return parent.tile(size); }
+CT_INLINE thread_group tiled_partition(const thread_block& parent, unsigned size) {
     return static_cast<const thread_group&>(parent).tile(size);
 }
 
 // The threads for which the predicate is the same.
 template <class Group>
-CT_WORD coalesced_group binary_partition(const Group& group, bool predicate) {
+CT_INLINE coalesced_group binary_partition(const Group& group, bool predicate) {
     const coalesced_group whole(group);
     const unsigned yes = __ballot_sync(whole.lanes(), predicate) & whole.lanes();
     return coalesced_group(predicate ? yes : whole.lanes() & ~yes, predicate ? 1 : 0, 2);
@@ -73,11 +73,11 @@ CT_WORD coalesced_group binary_partition(const Group& group, bool predicate) {
 
 // The threads that have the same label.
 template <class Group, class Label>
-CT_WORD coalesced_group labeled_partition(const Group& group, Label label) {
-    static_assert(std::is_integral_v<Label>, "a label is an integer");
+CT_INLINE coalesced_group labeled_partition(const Group& group, Label label) {
+    static_assert(std::is_integral_v<Label>, "a label must be an integer");
     const coalesced_group whole(group);
     const unsigned same = whole.lanes_with_same(label);
-    // Labels are numbered by their first lane. One ballot of those first lanes counts them.
+    // Labels are numbered in the order of their first lanes. One ballot of the first lanes counts the labels.
     const bool first = static_cast<unsigned>(__builtin_ctz(same)) == ct_lanes::lane();
     const unsigned firsts = __ballot_sync(whole.lanes(), first) & whole.lanes();
     const unsigned before = ct_lanes::count(firsts & ((1u << __builtin_ctz(same)) - 1));

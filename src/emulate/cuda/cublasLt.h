@@ -8,7 +8,7 @@
 
 typedef struct cublasLtContext* cublasLtHandle_t;
 
-// Programs may hold these themselves (cublasLtMatmulDescInit); the emulator keeps the values in them.
+// Programs may own these structures (cublasLtMatmulDescInit), so the emulator keeps the values in them.
 typedef struct {
     uint64_t data[32];
 } cublasLtMatmulDescOpaque_t;

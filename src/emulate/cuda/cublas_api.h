@@ -1,7 +1,7 @@
 // cuBLAS's types and functions.
 #pragma once
 
-#define CUBLAS_API_H_  // programs ask by cuBLAS's guard whether it is there
+#define CUBLAS_API_H_  // programs test this include guard to find cuBLAS
 
 #include <stddef.h>
 #include <stdint.h>
@@ -44,7 +44,7 @@ typedef enum {
 typedef enum { CUBLAS_POINTER_MODE_HOST = 0, CUBLAS_POINTER_MODE_DEVICE = 1 } cublasPointerMode_t;
 typedef enum { CUBLAS_ATOMICS_NOT_ALLOWED = 0, CUBLAS_ATOMICS_ALLOWED = 1 } cublasAtomicsMode_t;
 
-// Which algorithm: all the same here.
+// Algorithms. The emulator computes all of them in the same manner.
 typedef enum {
     CUBLAS_GEMM_DFALT = -1,
     CUBLAS_GEMM_DEFAULT = -1,
@@ -148,7 +148,7 @@ cublasStatus_t cublasIsamin(cublasHandle_t handle, int n, const float* x, int in
 cublasStatus_t cublasIdamax(cublasHandle_t handle, int n, const double* x, int incx, int* result);
 cublasStatus_t cublasIdamin(cublasHandle_t handle, int n, const double* x, int incx, int* result);
 
-// Products, of complex matrices too.
+// Products of real and complex matrices.
 #define CT_CUBLAS_GEMM(CT_X, CT_T)                                                                                     \
     cublasStatus_t cublas##CT_X##gemm(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,       \
                                       int m, int n, int k, const CT_T* alpha, const CT_T* A, int lda, const CT_T* B,   \
@@ -187,7 +187,7 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation
                                           cublasGemmAlgo_t algo);
 }
 
-// C++'s overload for programs of before CUDA 11, which give the compute type as a data type.
+// A C++ overload for programs from before CUDA 11, which pass the compute type as a data type.
 inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m,
                                    int n, int k, const void* alpha, const void* A, cudaDataType Atype, int lda,
                                    const void* B, cudaDataType Btype, int ldb, const void* beta, void* C,
@@ -200,7 +200,7 @@ inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t tran
                         compute, algo);
 }
 
-// Not computed here, whatever the arguments.
+// The emulator lacks these functions. They return "not supported", whatever their arguments.
 #define CT_NOT_SUPPORTED(name)                    \
     template <class... ct_arguments>              \
     inline cublasStatus_t name(ct_arguments...) { \

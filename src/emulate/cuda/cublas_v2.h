@@ -3,7 +3,7 @@
 
 #include "cublas_api.h"
 
-// The names that the library itself exports.
+// The names that NVIDIA's library exports.
 #define cublasCreate_v2 cublasCreate
 #define cublasDestroy_v2 cublasDestroy
 #define cublasSetStream_v2 cublasSetStream

@@ -1,5 +1,5 @@
-// CUDA's driver API. The emulator has none: its functions are there so that programs compile that use a little of it,
-// and each returns CUDA_ERROR_NOT_SUPPORTED.
+// CUDA's driver API. The emulator lacks it; with this header, programs that use a little of it still compile. Each
+// function returns CUDA_ERROR_NOT_SUPPORTED.
 #pragma once
 
 #define CUDA_VERSION 13000
@@ -113,7 +113,7 @@ CUresult cuStreamSynchronize(CUstream hStream);
 CUresult cuStreamDestroy(CUstream hStream);
 }
 
-// Its arguments differ among CUDA's versions.
+// Its arguments differ between CUDA's versions.
 template <class... ct_arguments>
 inline CUresult cuCtxCreate(ct_arguments...) {
     return CUDA_ERROR_NOT_SUPPORTED;

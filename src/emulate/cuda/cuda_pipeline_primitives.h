@@ -7,7 +7,7 @@
 
 #include "cornerturn_cuda/async_copy.h"
 
-CT_WORD void __pipeline_memcpy_async(void* shared, const void* global, size_t bytes, size_t zeros = 0) {
+CT_INLINE void __pipeline_memcpy_async(void* shared, const void* global, size_t bytes, size_t zeros = 0) {
     if (zeros == 0) {
         ct_copy_async(shared, global, static_cast<unsigned>(bytes));
     } else {
@@ -15,7 +15,7 @@ CT_WORD void __pipeline_memcpy_async(void* shared, const void* global, size_t by
     }
 }
 
-CT_WORD void __pipeline_commit() { ct_end_of_copies(); }
+CT_INLINE void __pipeline_commit() { ct_end_of_copies(); }
 
-// Waits for all batches of copies but the last `later`.
-CT_WORD void __pipeline_wait_prior(size_t later) { ct_wait_for_copies(static_cast<unsigned>(later)); }
+// Waits for all batches of copies except the last `later`.
+CT_INLINE void __pipeline_wait_prior(size_t later) { ct_wait_for_copies(static_cast<unsigned>(later)); }

@@ -1,4 +1,4 @@
-// The profiler's switches: nothing to switch here.
+// The switches of the profiler. The emulator ignores them.
 #pragma once
 
 #include "driver_types.h"

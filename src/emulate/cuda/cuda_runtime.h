@@ -1,8 +1,8 @@
-// What nvcc includes before every file: CUDA's types, words and runtime. See docs/emulator.md for what is exact,
-// approximate and refused.
+// The header that nvcc includes before every file: CUDA's types, built-ins and runtime. docs/emulator.md says what is
+// exact, approximate or refused.
 #pragma once
 
-// Programs ask by these whether CUDA's headers are there.
+// Programs test these macros to find whether CUDA's headers are included.
 #define __CUDA_RUNTIME_H__
 #define __DRIVER_TYPES_H__
 #define __CUDA_RUNTIME_API_H__
@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "cornerturn_cuda/builtins.h"
 #include "cornerturn_cuda/integer.h"
 #include "cornerturn_cuda/math.h"
-#include "cornerturn_cuda/words.h"
 #include "cuda_runtime_api.h"
 #include "vector_functions.h"

@@ -1,8 +1,8 @@
-// CUDA's runtime API. What it does here: src/emulate/runtime/.
+// CUDA's runtime API. src/emulate/runtime/ implements it.
 #pragma once
 
 #define __CUDA_RUNTIME_API_H__
-#define __CUDA_RUNTIME_H__  // programs ask by CUDA's guards; every program here includes both
+#define __CUDA_RUNTIME_H__  // programs test CUDA's include guards; here every program includes both headers
 
 #define CUDART_VERSION 13000
 #define CUDART_CB

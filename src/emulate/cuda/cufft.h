@@ -1,7 +1,7 @@
-// cuFFT, which the emulator does not have: programs with a part that uses it still compile.
+// cuFFT. The emulator lacks it; with this header, programs that use it still compile.
 #pragma once
 
-#define _CUFFT_H_  // programs ask by this guard whether cuFFT is there
+#define _CUFFT_H_  // programs test this include guard to find cuFFT
 
 #include "cuComplex.h"
 #include "cuda_runtime_api.h"
@@ -46,7 +46,7 @@ typedef double cufftDoubleReal;
 typedef cuComplex cufftComplex;
 typedef cuDoubleComplex cufftDoubleComplex;
 
-// Nothing of it is computed here: each function returns "not supported", whatever its arguments.
+// Each function returns "not supported", whatever its arguments.
 #define CT_NOT_SUPPORTED(name)                 \
     template <class... ct_arguments>           \
     inline cufftResult name(ct_arguments...) { \

@@ -1,8 +1,8 @@
-// cuRAND's host functions. The emulator fills the numbers on the host, all with Philox4x32-10 whatever the generator:
-// other numbers than cuRAND's for the same seed.
+// cuRAND's host functions. The emulator generates the numbers on the host, always with Philox4x32-10. So they differ
+// from cuRAND's for the same seed.
 #pragma once
 
-#define CURAND_H_  // programs ask by cuRAND's guard whether it is there
+#define CURAND_H_  // programs test this include guard to find cuRAND
 
 #include <stddef.h>
 

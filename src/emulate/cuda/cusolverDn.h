@@ -1,7 +1,7 @@
-// cuSOLVER for dense matrices, which the emulator does not have: programs with a part that uses it still compile.
+// cuSOLVER for dense matrices. The emulator lacks it; with this header, programs that use it still compile.
 #pragma once
 
-#define CUSOLVER_COMMON_H_  // programs ask by this guard whether cuSOLVER is there
+#define CUSOLVER_COMMON_H_  // programs test this include guard to find cuSOLVER
 
 #include "cublas_api.h"
 
@@ -22,7 +22,7 @@ typedef enum {
 
 typedef struct cusolverDnContext* cusolverDnHandle_t;
 
-// Nothing of it is computed here: each function returns "not supported", whatever its arguments.
+// Each function returns "not supported", whatever its arguments.
 #define CT_NOT_SUPPORTED(name)                      \
     template <class... ct_arguments>                \
     inline cusolverStatus_t name(ct_arguments...) { \

@@ -1,7 +1,7 @@
-// cuSPARSE, which the emulator does not have: programs with a part that uses it still compile.
+// cuSPARSE. The emulator lacks it; with this header, programs that use it still compile.
 #pragma once
 
-#define CUSPARSEAPI  // programs ask by this word whether cuSPARSE is there
+#define CUSPARSEAPI  // programs test this macro to find cuSPARSE
 
 #include "cuda_runtime_api.h"
 #include "library_types.h"
@@ -57,7 +57,7 @@ typedef struct cusparseDnMatDescr* cusparseDnMatDescr_t;
 typedef struct cusparseSpSVDescr* cusparseSpSVDescr_t;
 typedef struct csrilu02Info* csrilu02Info_t;
 
-// Nothing of it is computed here: each function returns "not supported", whatever its arguments.
+// Each function returns "not supported", whatever its arguments.
 #define CT_NOT_SUPPORTED(name)                      \
     template <class... ct_arguments>                \
     inline cusparseStatus_t name(ct_arguments...) { \

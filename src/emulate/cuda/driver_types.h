@@ -1,7 +1,7 @@
 // The types of CUDA's runtime API.
 #pragma once
 
-#define __DRIVER_TYPES_H__  // programs ask by CUDA's guard whether the runtime API is there
+#define __DRIVER_TYPES_H__  // programs test this include guard of CUDA to find whether the runtime API is included
 
 #include <stddef.h>
 
@@ -14,7 +14,7 @@ enum cudaError {
 };
 typedef enum cudaError cudaError_t;
 
-// Handles. What stands behind them is the emulator's own.
+// Handles. The objects behind them belong to the emulator.
 typedef struct CUstream_st* cudaStream_t;
 typedef struct CUevent_st* cudaEvent_t;
 typedef struct CUgraph_st* cudaGraph_t;
@@ -40,7 +40,7 @@ typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, vo
 
 #define cudaStreamLegacy ((cudaStream_t)0x1)
 #define cudaStreamPerThread ((cudaStream_t)0x2)
-// In kernels alone.
+// In kernels only.
 #define cudaStreamTailLaunch ((cudaStream_t)0x3)
 #define cudaStreamFireAndForget ((cudaStream_t)0x4)
 

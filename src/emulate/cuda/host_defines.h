@@ -1,4 +1,4 @@
-// What marks functions of CUDA's interface.
+// Macros that mark functions of CUDA's interface.
 #pragma once
 
 #include "crt/host_defines.h"

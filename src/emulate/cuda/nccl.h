@@ -1,4 +1,4 @@
-// NCCL, which the emulator does not have: programs with a part that uses it still compile.
+// NCCL. The emulator lacks it; with this header, programs that use it still compile.
 #pragma once
 
 #include "cuda_runtime_api.h"
@@ -42,7 +42,7 @@ inline const char* ncclGetErrorString(ncclResult_t result) {
     return result == ncclSuccess ? "no error" : "not supported: the emulator has no NCCL";
 }
 
-// Nothing of it is computed here: each function returns "not supported", whatever its arguments.
+// NCCL has no code for "not supported". Each function returns ncclInvalidUsage, whatever its arguments.
 #define CT_NOT_SUPPORTED(name)                  \
     template <class... ct_arguments>            \
     inline ncclResult_t name(ct_arguments...) { \

@@ -1,4 +1,4 @@
-// NVTX marks and ranges: nothing records them here.
+// NVTX marks and ranges. The emulator ignores them.
 #pragma once
 
 #include <stddef.h>

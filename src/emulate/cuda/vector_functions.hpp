@@ -1,4 +1,4 @@
-// make_float4() and its kin: all are in vector_functions.h.
+// make_float4() and similar functions: all are in vector_functions.h.
 #pragma once
 
 #include "vector_functions.h"

@@ -1,4 +1,4 @@
-// Copies and memsets. Each is done when its call returns, the asynchronous ones too.
+// Copies and memsets. Each is complete when its call returns, asynchronous ones included.
 #include <cstring>
 
 #include "emulate/runtime/errors.hpp"
@@ -42,7 +42,7 @@ cudaError_t set_box(const box& to, int value, const cudaExtent& extent) {
 
 box flat(const void* at, std::size_t pitch = 0) { return {static_cast<char*>(const_cast<void*>(at)), pitch, 0}; }
 
-// Stands for a stream where the call has none: it works in the default stream, and cannot be captured.
+// The stream of a call that takes no stream. The call works in the default stream and cannot be captured.
 struct no_stream {};
 
 template <class Body>
@@ -57,20 +57,20 @@ cudaError_t in_stream(no_stream, Body&& body) {
     });
 }
 
-// Does it, or adds a node to the graph that the stream is captured into.
+// Runs now(), or adds work() as a node to the graph that the stream is captured into.
 template <class Work, class Do>
-cudaError_t give(cudaStream_t stream, Work&& work, Do&& now) {
+cudaError_t run_or_capture(cudaStream_t stream, Work&& work, Do&& now) {
     return capture_or_do(
         stream, [&] { return submit(stream, work()); }, now);
 }
 template <class Work, class Do>
-cudaError_t give(no_stream, Work&&, Do&& now) {
+cudaError_t run_or_capture(no_stream, Work&&, Do&& now) {
     return now();
 }
 
 template <class Stream>
 cudaError_t copy(Stream stream, void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-    return give(
+    return run_or_capture(
         stream, [&] { return copy_work{flat_copy(to, from, bytes, kind)}; },
         [&] {
             return copy_box(flat(to), flat(from), {bytes, 1, 1}, kind);
@@ -82,14 +82,14 @@ cudaError_t copy_rows(Stream stream, void* to, std::size_t to_pitch, const void*
                       std::size_t width, std::size_t height, cudaMemcpyKind kind) {
     if (width && height && (!to || !from)) return cudaErrorInvalidValue;
     if (width > to_pitch || width > from_pitch) return cudaErrorInvalidPitchValue;
-    return give(
+    return run_or_capture(
         stream,
         [&] {
-            cudaMemcpy3DParms what = flat_copy(to, from, width, kind);
-            what.dstPtr.pitch = to_pitch;
-            what.srcPtr.pitch = from_pitch;
-            what.dstPtr.ysize = what.srcPtr.ysize = what.extent.height = height;
-            return copy_work{what};
+            cudaMemcpy3DParms params = flat_copy(to, from, width, kind);
+            params.dstPtr.pitch = to_pitch;
+            params.srcPtr.pitch = from_pitch;
+            params.dstPtr.ysize = params.srcPtr.ysize = params.extent.height = height;
+            return copy_work{params};
         },
         [&] {
             return copy_box(flat(to, to_pitch), flat(from, from_pitch), {width, height, 1}, kind);
@@ -102,16 +102,18 @@ box box_of(const cudaPitchedPtr& memory, const cudaPos& position = {0, 0, 0}) {
             slice};
 }
 
-cudaError_t copy_3d(const cudaMemcpy3DParms* what) {
-    if (!what) return cudaErrorInvalidValue;
-    if (what->srcArray || what->dstArray) return cudaErrorNotSupported;
-    if (empty(what->extent)) return cudaSuccess;
-    if (!what->srcPtr.ptr || !what->dstPtr.ptr) return cudaErrorInvalidValue;
-    for (const auto& [memory, position] : {std::pair(what->dstPtr, what->dstPos), {what->srcPtr, what->srcPos}}) {
-        if (position.x + what->extent.width > memory.pitch) return cudaErrorInvalidPitchValue;
-        if (what->extent.depth > 1 && position.y + what->extent.height > memory.ysize) return cudaErrorInvalidValue;
+cudaError_t copy_3d(const cudaMemcpy3DParms* params) {
+    if (!params) return cudaErrorInvalidValue;
+    if (params->srcArray || params->dstArray) return cudaErrorNotSupported;
+    if (empty(params->extent)) return cudaSuccess;
+    if (!params->srcPtr.ptr || !params->dstPtr.ptr) return cudaErrorInvalidValue;
+    for (const auto& [memory, position] :
+         {std::pair(params->dstPtr, params->dstPos), {params->srcPtr, params->srcPos}}) {
+        if (position.x + params->extent.width > memory.pitch) return cudaErrorInvalidPitchValue;
+        if (params->extent.depth > 1 && position.y + params->extent.height > memory.ysize) return cudaErrorInvalidValue;
     }
-    return copy_box(box_of(what->dstPtr, what->dstPos), box_of(what->srcPtr, what->srcPos), what->extent, what->kind);
+    return copy_box(box_of(params->dstPtr, params->dstPos), box_of(params->srcPtr, params->srcPos), params->extent,
+                    params->kind);
 }
 
 cudaError_t set_3d(const cudaPitchedPtr& memory, int value, const cudaExtent& extent) {
@@ -122,7 +124,7 @@ cudaError_t set_3d(const cudaPitchedPtr& memory, int value, const cudaExtent& ex
 
 cudaError_t set_rows(cudaStream_t stream, void* to, std::size_t pitch, int value, std::size_t width,
                      std::size_t height) {
-    return give(
+    return run_or_capture(
         stream,
         [&] {
             return set_work{{to, pitch, static_cast<unsigned>(value), 1, width, height}};
@@ -132,7 +134,7 @@ cudaError_t set_rows(cudaStream_t stream, void* to, std::size_t pitch, int value
         });
 }
 
-// The variable's byte at `offset`, from which `bytes` are asked.
+// Finds the variable's byte at `offset`. The variable must have `bytes` from there on.
 cudaError_t find_symbol(const void* symbol, std::size_t offset, std::size_t bytes, char** at) {
     const device_symbol* const found = symbol ? symbol_of(symbol) : nullptr;
     if (!found) return cudaErrorInvalidSymbol;
@@ -158,10 +160,10 @@ cudaError_t copy_from_symbol(Stream stream, void* to, const void* symbol, std::s
     return error ? error : copy(stream, to, at, bytes, kind);
 }
 
-// Prefetches and advice move nothing here; their arguments are checked.
+// Prefetches and advice have no effect here. Only their arguments are checked.
 cudaError_t check_managed(const void* at, std::size_t bytes, const cudaMemLocation& location) {
     const auto one = allocation_at(at);
-    if (!bytes || !one || one->what != allocation::managed || !any_range(at, bytes)) return cudaErrorInvalidValue;
+    if (!bytes || !one || one->kind != allocation::managed || !any_range(at, bytes)) return cudaErrorInvalidValue;
     if (location.type < cudaMemLocationTypeInvalid || location.type > cudaMemLocationTypeHostNumaCurrent) {
         return cudaErrorInvalidValue;
     }
@@ -178,18 +180,19 @@ cudaError_t find_symbol_for_copy(const void* symbol, std::size_t bytes, std::siz
     return fits ? cudaSuccess : cudaErrorInvalidMemcpyDirection;
 }
 
-cudaError_t copy_memory(const cudaMemcpy3DParms& what) { return copy_3d(&what); }
+cudaError_t copy_memory(const cudaMemcpy3DParms& params) { return copy_3d(&params); }
 
-cudaError_t set_memory(const cudaMemsetParams& what) {
-    if (what.elementSize == 1)
-        return set_box(flat(what.dst, what.pitch), static_cast<int>(what.value), {what.width, what.height, 1});
-    const std::size_t bytes = what.width * what.elementSize;
-    const box to = flat(what.dst, what.pitch);
-    if (!bytes || !what.height) return cudaSuccess;
-    if (!device_range(to.at, to.span({bytes, what.height, 1}))) return cudaErrorInvalidValue;
-    for (std::size_t y = 0; y < what.height; ++y)
-        for (std::size_t i = 0; i < bytes; i += what.elementSize)
-            std::memcpy(to.row(y, 0) + i, &what.value, what.elementSize);
+cudaError_t set_memory(const cudaMemsetParams& params) {
+    if (params.elementSize == 1)
+        return set_box(flat(params.dst, params.pitch), static_cast<int>(params.value),
+                       {params.width, params.height, 1});
+    const std::size_t bytes = params.width * params.elementSize;
+    const box to = flat(params.dst, params.pitch);
+    if (!bytes || !params.height) return cudaSuccess;
+    if (!device_range(to.at, to.span({bytes, params.height, 1}))) return cudaErrorInvalidValue;
+    for (std::size_t y = 0; y < params.height; ++y)
+        for (std::size_t i = 0; i < bytes; i += params.elementSize)
+            std::memcpy(to.row(y, 0) + i, &params.value, params.elementSize);
     return cudaSuccess;
 }
 
@@ -225,7 +228,7 @@ cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms* p) {
 cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms* p, cudaStream_t stream) {
     return in_stream(stream, [&] {
         if (!p) return cudaErrorInvalidValue;
-        return give(
+        return run_or_capture(
             stream, [&] { return copy_work{*p}; }, [&] { return copy_3d(p); });
     });
 }
@@ -307,12 +310,12 @@ cudaError_t cudaMemset3D(struct cudaPitchedPtr pitchedDevPtr, int value, struct 
 cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent,
                               cudaStream_t stream) {
     return in_stream(stream, [&] {
-        // A node sets rows: slices without a gap between them are rows, too.
+        // A node sets rows. Slices with no gap between them form one sequence of rows.
         const cudaError_t error = is_capturing(stream) && extent.depth > 1 && extent.height != pitchedDevPtr.ysize
                                       ? refuse_in_capture(stream)
                                       : cudaSuccess;
         if (error) return error;
-        return give(
+        return run_or_capture(
             stream,
             [&] {
                 return set_work{{pitchedDevPtr.ptr, pitchedDevPtr.pitch, static_cast<unsigned>(value), 1, extent.width,
@@ -339,7 +342,7 @@ cudaError_t cudaMemRangeGetAttribute(void*, size_t, enum cudaMemRangeAttribute, 
     return ct_not_supported();
 }
 
-// Arrays are for textures, which the emulator has not.
+// CUDA arrays hold textures, which the emulator does not support.
 cudaError_t cudaMallocArray(cudaArray_t*, const struct cudaChannelFormatDesc*, size_t, size_t, unsigned int) {
     return ct_not_supported();
 }

@@ -1,4 +1,5 @@
-// cuBLAS: handles, and the functions of vectors and of a matrix with vectors. The products are in cublas_gemm.cpp.
+// cuBLAS: handles, vector functions (level 1) and matrix-vector functions (level 2). cublas_gemm.cpp has the matrix
+// products.
 #include <cmath>
 #include <cstdlib>
 #include <utility>
@@ -16,7 +17,7 @@ handles<cublasContext>& cublas_handles() {
 
 namespace {
 
-// A vector as BLAS has it: with a negative increment it runs from its far end.
+// A vector in BLAS's sense. With a negative increment its first element is the last one in memory.
 template <class T>
 struct vector_view {
     T* at;
@@ -28,9 +29,9 @@ struct vector_view {
     }
 };
 
-// A result goes where the pointer mode says; both are memory that the host can write.
+// The pointer mode says whether `result` is host or device memory. The host can write both.
 template <class T>
-cublasStatus_t give(T* result, T value) {
+cublasStatus_t store_result(T* result, T value) {
     *result = value;
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -68,7 +69,7 @@ cublasStatus_t dot(cublasHandle_t handle, int n, const T* x, int incx, const T* 
         if (!a.on_device() || !b.on_device()) return illegal_address();
         double sum = 0;
         for (int i = 0; i < n; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-        return give(result, static_cast<T>(sum));
+        return store_result(result, static_cast<T>(sum));
     });
 }
 
@@ -76,17 +77,17 @@ template <class T, class Sum>
 cublasStatus_t reduce(cublasHandle_t handle, int n, const T* x, int incx, T* result, const Sum& sum_of) {
     return cublas_call(handle, [&] {
         if (!result) return CUBLAS_STATUS_INVALID_VALUE;
-        if (n <= 0 || incx <= 0) return give(result, T{0});
+        if (n <= 0 || incx <= 0) return store_result(result, T{0});
         const vector_view<const T> a{x, n, incx};
         if (!a.on_device()) return illegal_address();
-        return give(result, static_cast<T>(sum_of(a)));
+        return store_result(result, static_cast<T>(sum_of(a)));
     });
 }
 
 template <class T>
 cublasStatus_t nrm2(cublasHandle_t handle, int n, const T* x, int incx, T* result) {
     return reduce(handle, n, x, incx, result, [](const vector_view<const T>& a) {
-        long double sum = 0;  // its exponents hold the squares of all doubles
+        long double sum = 0;  // its exponent range holds the square of every double
         for (std::int64_t i = 0; i < a.n; ++i) sum += static_cast<long double>(a[i]) * static_cast<long double>(a[i]);
         return std::sqrt(sum);
     });
@@ -101,12 +102,12 @@ cublasStatus_t asum(cublasHandle_t handle, int n, const T* x, int incx, T* resul
     });
 }
 
-// The first index, counted from 1, of the largest or smallest magnitude; 0: no elements.
+// The first index, counted from 1, of the largest or smallest magnitude. 0: the vector has no elements.
 template <class T>
 cublasStatus_t extreme(cublasHandle_t handle, int n, const T* x, int incx, int* result, bool largest) {
     return cublas_call(handle, [&] {
         if (!result) return CUBLAS_STATUS_INVALID_VALUE;
-        if (n <= 0 || incx <= 0) return give(result, 0);
+        if (n <= 0 || incx <= 0) return store_result(result, 0);
         const vector_view<const T> a{x, n, incx};
         if (!a.on_device()) return illegal_address();
         int best = 0;
@@ -114,7 +115,7 @@ cublasStatus_t extreme(cublasHandle_t handle, int n, const T* x, int incx, int* 
             const T magnitude = std::abs(a[i]), known = std::abs(a[best]);
             if (largest ? magnitude > known : magnitude < known) best = i;
         }
-        return give(result, best + 1);
+        return store_result(result, best + 1);
     });
 }
 
@@ -186,29 +187,30 @@ cublasStatus_t ger(cublasHandle_t handle, int m, int n, const T* alpha, const T*
     });
 }
 
-// C = alpha op(A) + beta op(B). C may be A or B where that one is not transposed.
+// C = alpha op(A) + beta op(B). C may be A if A is not transposed, and B if B is not transposed.
 template <class T>
 cublasStatus_t geam(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, const T* alpha,
                     const T* a, int lda, const T* beta, const T* b, int ldb, T* c, int ldc) {
     return cublas_call(handle, [&] {
         if (m < 0 || n < 0 || !alpha || !beta || ldc < std::max(1, m)) return CUBLAS_STATUS_INVALID_VALUE;
-        const bool turn_a = op_a == CUBLAS_OP_T || op_a == CUBLAS_OP_C,
-                   turn_b = op_b == CUBLAS_OP_T || op_b == CUBLAS_OP_C;
-        if ((c == a && (turn_a || lda != ldc)) || (c == b && (turn_b || ldb != ldc))) {
+        const bool transpose_a = op_a == CUBLAS_OP_T || op_a == CUBLAS_OP_C,
+                   transpose_b = op_b == CUBLAS_OP_T || op_b == CUBLAS_OP_C;
+        if ((c == a && (transpose_a || lda != ldc)) || (c == b && (transpose_b || ldb != ldc))) {
             return CUBLAS_STATUS_INVALID_VALUE;
         }
-        if (lda < std::max(1, turn_a ? n : m) || ldb < std::max(1, turn_b ? n : m)) return CUBLAS_STATUS_INVALID_VALUE;
+        if (lda < std::max(1, transpose_a ? n : m) || ldb < std::max(1, transpose_b ? n : m))
+            return CUBLAS_STATUS_INVALID_VALUE;
         if (!m || !n) return CUBLAS_STATUS_SUCCESS;
         const bool use_a = *alpha != T{0}, use_b = *beta != T{0};
-        if ((use_a && !device_matrix(a, type_of<T>, turn_a ? n : m, turn_a ? m : n, lda)) ||
-            (use_b && !device_matrix(b, type_of<T>, turn_b ? n : m, turn_b ? m : n, ldb)) ||
+        if ((use_a && !device_matrix(a, type_of<T>, transpose_a ? n : m, transpose_a ? m : n, lda)) ||
+            (use_b && !device_matrix(b, type_of<T>, transpose_b ? n : m, transpose_b ? m : n, ldb)) ||
             !device_matrix(c, type_of<T>, m, n, ldc)) {
             return illegal_address();
         }
         for (std::int64_t j = 0; j < n; ++j) {
             for (std::int64_t i = 0; i < m; ++i) {
-                const T x = use_a ? *alpha * a[turn_a ? i * lda + j : j * lda + i] : T{0};
-                const T y = use_b ? *beta * b[turn_b ? i * ldb + j : j * ldb + i] : T{0};
+                const T x = use_a ? *alpha * a[transpose_a ? i * lda + j : j * lda + i] : T{0};
+                const T y = use_b ? *beta * b[transpose_b ? i * ldb + j : j * ldb + i] : T{0};
                 c[j * ldc + i] = x + y;
             }
         }

@@ -1,4 +1,4 @@
-// cuBLAS's matrix products.
+// Matrix products of cuBLAS.
 #include <functional>
 
 #include "emulate/runtime/cublas_handle.hpp"
@@ -13,7 +13,7 @@ bool device_matrix(const void* at, cudaDataType type, std::int64_t rows, std::in
 
 namespace {
 
-// One product or a batch of them with the same shape.
+// One product, or a batch of products of one shape.
 struct gemm {
     cublasOperation_t op_a, op_b;
     std::int64_t m, n, k;
@@ -21,7 +21,7 @@ struct gemm {
     cudaDataType a_type, b_type, c_type;
     std::int64_t lda, ldb, ldc;
     std::int64_t batches = 1;
-    std::function<const void*(std::int64_t)> a, b;  // by batch
+    std::function<const void*(std::int64_t)> a, b;  // by batch element
     std::function<void*(std::int64_t)> c;
 };
 
@@ -43,7 +43,7 @@ template <class Compute>
 cublasStatus_t run_one(const gemm& g, std::int64_t batch, const scale_factors<Compute>& by) {
     const operand a{g.a(batch), g.a_type, g.lda, g.op_a}, b{g.b(batch), g.b_type, g.ldb, g.op_b};
     void* const c = g.c(batch);
-    const bool used = g.k > 0 && !(by.alpha == Compute{});  // else A and B are not read
+    const bool used = g.k > 0 && !(by.alpha == Compute{});  // if not, A and B are not read
     const bool a_fits = device_matrix(a.at, a.type, transposes(a.op) ? g.k : g.m, transposes(a.op) ? g.m : g.k, a.ld);
     const bool b_fits = device_matrix(b.at, b.type, transposes(b.op) ? g.n : g.k, transposes(b.op) ? g.k : g.n, b.ld);
     if ((used && !(a_fits && b_fits)) || !device_matrix(c, g.c_type, g.m, g.n, g.ldc)) return illegal_address();

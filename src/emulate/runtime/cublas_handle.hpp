@@ -1,4 +1,4 @@
-// A cuBLAS handle, and what each of cuBLAS's functions does first.
+// The cuBLAS handle, and the checks with which every cuBLAS function begins.
 #pragma once
 
 #include <cublas_api.h>
@@ -15,14 +15,14 @@ struct cublasContext {
     cudaStream_t stream = nullptr;
     cublasPointerMode_t pointer_mode = CUBLAS_POINTER_MODE_HOST;
     cublasAtomicsMode_t atomics_mode = CUBLAS_ATOMICS_NOT_ALLOWED;
-    cublasMath_t math_mode = CUBLAS_DEFAULT_MATH;  // kept, without effect: products are computed in full precision
+    cublasMath_t math_mode = CUBLAS_DEFAULT_MATH;  // stored, but unused: products are computed in full precision
 };
 
 namespace cornerturn::emulator {
 
 handles<cublasContext>& cublas_handles();
 
-// A call that only concerns the handle.
+// A call that only reads or changes the handle.
 template <class Body>
 cublasStatus_t cublas_setting(cublasHandle_t handle, Body&& body) noexcept {
     if (!cublas_handles().has(handle)) return CUBLAS_STATUS_NOT_INITIALIZED;
@@ -36,14 +36,14 @@ cublasStatus_t cublas_setting(cublasHandle_t handle, Body&& body) noexcept {
     }
 }
 
-// A call that works in the handle's stream: it is done at once, so it cannot be captured into a graph.
+// A call that works in the handle's stream. It runs at once, so it cannot be captured into a graph.
 template <class Body>
 cublasStatus_t cublas_call(cublasHandle_t handle, Body&& body) noexcept {
     return cublas_setting(handle,
                           [&] { return refuse_in_capture(handle->stream) ? CUBLAS_STATUS_NOT_SUPPORTED : body(); });
 }
 
-// Host memory given for the device's, or a matrix that leaves its allocation: the kernel of a real GPU would fault.
+// An operand is in host memory or extends beyond its allocation. A kernel on a real GPU would fault.
 inline cublasStatus_t illegal_address() {
     set_sticky_error(cudaErrorIllegalAddress);
     return CUBLAS_STATUS_EXECUTION_FAILED;

@@ -1,5 +1,5 @@
-// cublasLt: one matrix product with an epilogue, computed on the host. Descriptors keep each attribute's value in the
-// word of its number.
+// cublasLt: one matrix product with an epilogue, computed on the host. A descriptor stores the value of each attribute
+// in data[attribute].
 #include <cublasLt.h>
 
 #include <cmath>
@@ -20,13 +20,13 @@ handles<cublasLtContext>& lt_handles() {
     return *one;
 }
 
-// A handle of cuBLAS's serves as well, as in CUDA.
+// A cuBLAS handle is valid too, as in CUDA.
 bool lt_exists(cublasLtHandle_t handle) {
     return lt_handles().has(handle) || cublas_handles().has(reinterpret_cast<cublasHandle_t>(handle));
 }
 
 template <class Opaque>
-cublasStatus_t set_word(Opaque* in, int attribute, const void* from, std::size_t bytes) {
+cublasStatus_t set_attribute(Opaque* in, int attribute, const void* from, std::size_t bytes) {
     if (!in || !from || attribute < 0 || !bytes || bytes > sizeof in->data[0]) return CUBLAS_STATUS_INVALID_VALUE;
     if (static_cast<std::size_t>(attribute) >= std::size(in->data)) return CUBLAS_STATUS_INVALID_VALUE;
     in->data[attribute] = 0;
@@ -35,7 +35,7 @@ cublasStatus_t set_word(Opaque* in, int attribute, const void* from, std::size_t
 }
 
 template <class Opaque>
-cublasStatus_t get_word(const Opaque* in, int attribute, void* to, std::size_t bytes, std::size_t* written) {
+cublasStatus_t get_attribute(const Opaque* in, int attribute, void* to, std::size_t bytes, std::size_t* written) {
     if (!in || !to || attribute < 0 || bytes > sizeof in->data[0]) return CUBLAS_STATUS_INVALID_VALUE;
     if (static_cast<std::size_t>(attribute) >= std::size(in->data)) return CUBLAS_STATUS_INVALID_VALUE;
     std::memcpy(to, &in->data[attribute], bytes);
@@ -44,13 +44,13 @@ cublasStatus_t get_word(const Opaque* in, int attribute, void* to, std::size_t b
 }
 
 template <class Opaque>
-cublasStatus_t destroy(const Opaque* what) {
-    delete what;
+cublasStatus_t destroy(const Opaque* description) {
+    delete description;
     return CUBLAS_STATUS_SUCCESS;
 }
 
 template <class Value>
-Value word(const cublasLtMatmulDescOpaque_t* from, cublasLtMatmulDescAttributes_t attribute) {
+Value attribute_of(const cublasLtMatmulDescOpaque_t* from, cublasLtMatmulDescAttributes_t attribute) {
     Value value;
     std::memcpy(&value, &from->data[attribute], sizeof value);
     return value;
@@ -85,14 +85,14 @@ struct layout {
 };
 
 struct product {
-    const cublasLtMatmulDescOpaque_t* what;
+    const cublasLtMatmulDescOpaque_t* description;
     layout a, b, c, d;
     const void *at_a, *at_b, *at_c;
     void* at_d;
     const void *alpha, *beta;
 };
 
-// What happens to each element after the product.
+// The operations on each element after the product.
 struct epilogue {
     bool relu, gelu, bias, aux;
 
@@ -101,11 +101,11 @@ struct epilogue {
         const bool relu = value & kRelu, gelu = value & kGelu, aux = value & kAux;
         *to = {relu, gelu, (value & kBias) != 0, aux};
         if (value & ~(kDefault | kRelu | kBias | kGelu | kAux)) return false;
-        return !(relu && gelu) && !(aux && !gelu);  // RELU_AUX writes bits: not done
+        return !(relu && gelu) && !(aux && !gelu);  // RELU_AUX writes a bit mask, which is not supported
     }
 };
 
-// The tanh form, as cublasLt's.
+// The tanh approximation, like cublasLt.
 template <class T>
 T gelu_of(T x) {
     return T(0.5) * x * (T(1) + std::tanh(T(0.7978845608028654) * (x + T(0.044715) * x * x * x)));
@@ -113,16 +113,16 @@ T gelu_of(T x) {
 
 template <class Compute, class Scale>
 cublasStatus_t run_batch(const product& p, const epilogue& after, std::int64_t batch) {
-    const auto op_a = word<cublasOperation_t>(p.what, CUBLASLT_MATMUL_DESC_TRANSA);
-    const auto op_b = word<cublasOperation_t>(p.what, CUBLASLT_MATMUL_DESC_TRANSB);
+    const auto op_a = attribute_of<cublasOperation_t>(p.description, CUBLASLT_MATMUL_DESC_TRANSA);
+    const auto op_b = attribute_of<cublasOperation_t>(p.description, CUBLASLT_MATMUL_DESC_TRANSB);
     const void* const a = static_cast<const char*>(p.at_a) + batch * p.a.batch_bytes;
     const void* const b = static_cast<const char*>(p.at_b) + batch * p.b.batch_bytes;
     const char* const c = static_cast<const char*>(p.at_c) + batch * p.c.batch_bytes;
     char* const d = static_cast<char*>(p.at_d) + batch * p.d.batch_bytes;
     const auto by = scale_factors<Compute>::template read<Scale>(p.alpha, p.beta);
-    const auto* const bias = word<const void*>(p.what, CUBLASLT_MATMUL_DESC_BIAS_POINTER);
-    auto* const aux = word<void*>(p.what, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER);
-    const auto aux_ld = word<std::int64_t>(p.what, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD);
+    const auto* const bias = attribute_of<const void*>(p.description, CUBLASLT_MATMUL_DESC_BIAS_POINTER);
+    auto* const aux = attribute_of<void*>(p.description, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER);
+    const auto aux_ld = attribute_of<std::int64_t>(p.description, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD);
     if (!p.a.fits(a) || !p.b.fits(b) || !p.d.fits(d) || (by.reads_c() && !p.c.fits(c))) return illegal_address();
     if (after.bias && !device_matrix(bias, p.d.type, p.d.rows, 1, p.d.rows)) return illegal_address();
     if (after.aux && (aux_ld < p.d.rows || !device_matrix(aux, p.d.type, p.d.rows, p.d.cols, aux_ld))) {
@@ -160,14 +160,14 @@ cublasStatus_t run(const product& p, const epilogue& after) {
     return CUBLAS_STATUS_SUCCESS;
 }
 
-// Whether the product is one that is computed here.
-cublasStatus_t check(const cublasLtMatmulDescOpaque_t* what, const layout& a, const layout& b, const layout& c,
+// Checks the shapes, and that this file supports the product.
+cublasStatus_t check(const cublasLtMatmulDescOpaque_t* description, const layout& a, const layout& b, const layout& c,
                      const layout& d, epilogue* after) {
-    const bool turn_a = word<cublasOperation_t>(what, CUBLASLT_MATMUL_DESC_TRANSA) != CUBLAS_OP_N;
-    const bool turn_b = word<cublasOperation_t>(what, CUBLASLT_MATMUL_DESC_TRANSB) != CUBLAS_OP_N;
-    const std::int64_t m = turn_a ? a.cols : a.rows, k = turn_a ? a.rows : a.cols;
-    if ((turn_b ? b.cols : b.rows) != k || (turn_b ? b.rows : b.cols) != d.cols || m != d.rows || c.rows != d.rows ||
-        c.cols != d.cols) {
+    const bool transpose_a = attribute_of<cublasOperation_t>(description, CUBLASLT_MATMUL_DESC_TRANSA) != CUBLAS_OP_N;
+    const bool transpose_b = attribute_of<cublasOperation_t>(description, CUBLASLT_MATMUL_DESC_TRANSB) != CUBLAS_OP_N;
+    const std::int64_t m = transpose_a ? a.cols : a.rows, k = transpose_a ? a.rows : a.cols;
+    if ((transpose_b ? b.cols : b.rows) != k || (transpose_b ? b.rows : b.cols) != d.cols || m != d.rows ||
+        c.rows != d.rows || c.cols != d.cols) {
         return CUBLAS_STATUS_INVALID_VALUE;
     }
     for (const layout& one : {a, b, c, d}) {
@@ -175,16 +175,17 @@ cublasStatus_t check(const cublasLtMatmulDescOpaque_t* what, const layout& a, co
         if (one.ld < (one.by_rows ? one.cols : one.rows) || one.batches != d.batches)
             return CUBLAS_STATUS_INVALID_VALUE;
     }
-    if (c.type != d.type || !epilogue::read(word<std::uint32_t>(what, CUBLASLT_MATMUL_DESC_EPILOGUE), after) ||
-        word<std::uint32_t>(what, CUBLASLT_MATMUL_DESC_POINTER_MODE) > CUBLASLT_POINTER_MODE_DEVICE) {
+    if (c.type != d.type ||
+        !epilogue::read(attribute_of<std::uint32_t>(description, CUBLASLT_MATMUL_DESC_EPILOGUE), after) ||
+        attribute_of<std::uint32_t>(description, CUBLASLT_MATMUL_DESC_POINTER_MODE) > CUBLASLT_POINTER_MODE_DEVICE) {
         return CUBLAS_STATUS_NOT_SUPPORTED;
     }
     return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t run_as(const product& p, const epilogue& after) {
-    const auto scale = word<cudaDataType>(p.what, CUBLASLT_MATMUL_DESC_SCALE_TYPE);
-    switch (word<cublasComputeType_t>(p.what, CUBLASLT_MATMUL_DESC_COMPUTE_TYPE)) {
+    const auto scale = attribute_of<cudaDataType>(p.description, CUBLASLT_MATMUL_DESC_SCALE_TYPE);
+    switch (attribute_of<cublasComputeType_t>(p.description, CUBLASLT_MATMUL_DESC_COMPUTE_TYPE)) {
         case CUBLAS_COMPUTE_16F:
         case CUBLAS_COMPUTE_16F_PEDANTIC:
             return scale == CUDA_R_16F ? run<float, half_bits>(p, after) : CUBLAS_STATUS_NOT_SUPPORTED;
@@ -230,11 +231,11 @@ cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* matmulDesc, cublas
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t matmulDesc) { return destroy(matmulDesc); }
 cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t matmulDesc, cublasLtMatmulDescAttributes_t attr,
                                               const void* buf, size_t sizeInBytes) {
-    return set_word(matmulDesc, attr, buf, sizeInBytes);
+    return set_attribute(matmulDesc, attr, buf, sizeInBytes);
 }
 cublasStatus_t cublasLtMatmulDescGetAttribute(cublasLtMatmulDesc_t matmulDesc, cublasLtMatmulDescAttributes_t attr,
                                               void* buf, size_t sizeInBytes, size_t* sizeWritten) {
-    return get_word(matmulDesc, attr, buf, sizeInBytes, sizeWritten);
+    return get_attribute(matmulDesc, attr, buf, sizeInBytes, sizeWritten);
 }
 
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* matLayout, cudaDataType type, uint64_t rows,
@@ -247,11 +248,11 @@ cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* matLayout, cud
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t matLayout) { return destroy(matLayout); }
 cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t matLayout, cublasLtMatrixLayoutAttribute_t attr,
                                                 const void* buf, size_t sizeInBytes) {
-    return set_word(matLayout, attr, buf, sizeInBytes);
+    return set_attribute(matLayout, attr, buf, sizeInBytes);
 }
 cublasStatus_t cublasLtMatrixLayoutGetAttribute(cublasLtMatrixLayout_t matLayout, cublasLtMatrixLayoutAttribute_t attr,
                                                 void* buf, size_t sizeInBytes, size_t* sizeWritten) {
-    return get_word(matLayout, attr, buf, sizeInBytes, sizeWritten);
+    return get_attribute(matLayout, attr, buf, sizeInBytes, sizeWritten);
 }
 
 cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* pref) {
@@ -262,10 +263,10 @@ cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* pref) 
 cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t pref) { return destroy(pref); }
 cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t pref,
                                                     cublasLtMatmulPreferenceAttributes_t, const void* buf, size_t) {
-    return pref && buf ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;  // there is one algorithm
+    return pref && buf ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;  // ignored: there is only one algorithm
 }
 
-// One algorithm, for every product that is computed here.
+// One algorithm for all supported products.
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t lightHandle, cublasLtMatmulDesc_t operationDesc,
                                               cublasLtMatrixLayout_t Adesc, cublasLtMatrixLayout_t Bdesc,
                                               cublasLtMatrixLayout_t Cdesc, cublasLtMatrixLayout_t Ddesc,
@@ -301,7 +302,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t lightHandle, cublasLtMatmulDesc_t
     if (refuse_in_capture(stream)) return CUBLAS_STATUS_NOT_SUPPORTED;
     const product p{computeDesc, layout(Adesc), layout(Bdesc), layout(Cdesc), layout(Ddesc), A, B, C, D, alpha, beta};
     epilogue after{};
-    if (const cublasStatus_t status = check(p.what, p.a, p.b, p.c, p.d, &after)) return status;
+    if (const cublasStatus_t status = check(p.description, p.a, p.b, p.c, p.d, &after)) return status;
     return run_as(p, after);
 } catch (...) {
     return CUBLAS_STATUS_ALLOC_FAILED;

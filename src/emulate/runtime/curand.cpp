@@ -1,4 +1,4 @@
-// cuRAND's host functions. Every pseudo-random generator is Philox4x32-10 here; quasi-random ones are not supported.
+// cuRAND's host API. All pseudo-random generators are Philox4x32-10 here. Quasi-random generators are not supported.
 #include <curand.h>
 #include <curand_kernel.h>
 
@@ -11,7 +11,7 @@
 struct curandGenerator_st {
     bool on_host = false;
     unsigned long long seed = 0;
-    unsigned long long at = 0;  // 32-bit numbers already given
+    unsigned long long at = 0;  // count of 32-bit numbers generated so far
     cudaStream_t stream = nullptr;
 };
 
@@ -25,7 +25,7 @@ handles<curandGenerator_st>& generators() {
 
 curandStatus_t create(curandGenerator_t* generator, curandRngType_t type, bool on_host) {
     if (!generator) return CURAND_STATUS_NOT_INITIALIZED;
-    // A quasi-random sequence is not random: another generator's numbers would not do for it.
+    // Programs rely on the even spread of a quasi-random sequence, so pseudo-random numbers cannot replace it.
     if (type < CURAND_RNG_PSEUDO_DEFAULT || type >= CURAND_RNG_QUASI_DEFAULT) return CURAND_STATUS_TYPE_ERROR;
     *generator = generators().add({on_host, 0, 0, nullptr});
     return CURAND_STATUS_SUCCESS;
@@ -36,7 +36,7 @@ curandStatus_t with(curandGenerator_t generator, const Body& body) {
     return generators().has(generator) ? body() : CURAND_STATUS_NOT_INITIALIZED;
 }
 
-// next(state) for each output. What one call gives does not depend on the calls before, but for where it begins.
+// Writes next(state) to each output. Earlier calls only decide where in the sequence this one begins.
 template <class T, class Next>
 curandStatus_t generate(curandGenerator_t generator, T* output, size_t count, const Next& next) {
     return with(generator, [&] {
@@ -44,19 +44,19 @@ curandStatus_t generate(curandGenerator_t generator, T* output, size_t count, co
         if (!count) return CURAND_STATUS_SUCCESS;
         const bool allowed = generator->on_host ? output != nullptr : device_range(output, count * sizeof(T));
         if (!allowed) {
-            if (!generator->on_host) set_sticky_error(cudaErrorIllegalAddress);  // as the kernel of a real GPU
+            if (!generator->on_host) set_sticky_error(cudaErrorIllegalAddress);  // like the kernel on a real GPU
             return CURAND_STATUS_LAUNCH_FAILURE;
         }
         curandStatePhilox4_32_10_t state;
         curand_init(generator->seed, 0, generator->at, &state);
         for (size_t i = 0; i < count; ++i) output[i] = next(&state);
-        const unsigned long long words = sizeof(T) > 4 ? 2 : 1;
-        generator->at += (count * words + 3) / 4 * 4 + 4;
+        const unsigned long long numbers = sizeof(T) > 4 ? 2 : 1;  // of 32 bits, for each output
+        generator->at += (count * numbers + 3) / 4 * 4 + 4;
         return CURAND_STATUS_SUCCESS;
     });
 }
 
-// Normal numbers come in pairs.
+// Normally distributed numbers are generated in pairs.
 template <class T, class Next>
 curandStatus_t generate_pairs(curandGenerator_t generator, T* output, size_t count, T stddev, const Next& next) {
     if (count % 2) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
@@ -128,7 +128,7 @@ curandStatus_t curandGenerateSeeds(curandGenerator_t generator) {
 curandStatus_t curandGenerate(curandGenerator_t generator, unsigned int* outputPtr, size_t num) {
     return generate(generator, outputPtr, num, [](philox* state) { return curand(state); });
 }
-// Only the 64-bit quasi-random generators have these.
+// Only the 64-bit quasi-random generators support this call.
 curandStatus_t curandGenerateLongLong(curandGenerator_t generator, unsigned long long*, size_t) {
     return with(generator, [] { return CURAND_STATUS_TYPE_ERROR; });
 }

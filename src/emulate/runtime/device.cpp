@@ -1,4 +1,4 @@
-// The one device: its properties, limits and flags.
+// The only device: its properties, limits and flags.
 #include "emulate/runtime/device.hpp"
 
 #include <array>
@@ -18,8 +18,8 @@ namespace {
 
 constexpr char kBusId[] = "0000:00:00.0";
 
-constexpr std::size_t kMaxStack = 512 << 10;  // a thread's local memory is at most 512 KiB
-constexpr std::array<std::size_t, 7> kLimits = {1024, 8650752, 8388608, 0, 2048, 64, 11796480};  // by cudaLimit
+constexpr std::size_t kMaxStack = 512 << 10;  // the most local memory of a thread
+constexpr std::array<std::size_t, 7> kLimits = {1024, 8650752, 8388608, 0, 2048, 64, 11796480};  // indexed by cudaLimit
 
 std::array<std::atomic<std::size_t>, kLimits.size()> limits = {
     kLimits[0], kLimits[1], kLimits[2], kLimits[3], kLimits[4], kLimits[5], kLimits[6],
@@ -72,18 +72,18 @@ extern "C" {
 
 cudaError_t cudaDeviceSynchronize(void) {
     if (current_worker != nullptr)
-        current_worker->refuse("cudaDeviceSynchronize() in a kernel (CUDA 12 and later lack it, too)",
+        current_worker->refuse("cudaDeviceSynchronize() in a kernel (removed in CUDA 12)",
                                reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
     return api_call([] { return refuse_in_any_capture(); });
 }
 cudaError_t cudaThreadSynchronize(void) { return cudaDeviceSynchronize(); }
 
-// Everything of the device's goes, a sticky error too.
+// Releases everything that belongs to the device, and clears the sticky error.
 cudaError_t cudaDeviceReset(void) {
     clear_sticky_error();
     return api_call([] {
         release_all();
-        forget_captures();  // while their streams still are there
+        forget_captures();  // before their streams are destroyed
         forget_streams();
         forget_graphs();
         for (std::size_t i = 0; i < limits.size(); ++i) limits[i] = kLimits[i];
@@ -92,7 +92,7 @@ cudaError_t cudaDeviceReset(void) {
 }
 cudaError_t cudaThreadExit(void) { return cudaDeviceReset(); }
 
-// These two ask nothing of the device: no sticky error stops them.
+// These two do not access the device, so a sticky error does not make them fail.
 cudaError_t cudaGetDeviceCount(int* count) {
     if (!count) return fail(cudaErrorInvalidValue);
     *count = 1;
@@ -180,7 +180,7 @@ cudaError_t cudaDeviceGetLimit(size_t* pValue, enum cudaLimit limit) {
     });
 }
 
-// Preferences between L1 and shared memory change nothing here; the device's is kept for the program to read.
+// Preferences between L1 and shared memory have no effect. The program can read back the device's preference.
 cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache* pCacheConfig) {
     return api_call([&] {
         if (!pCacheConfig) return cudaErrorInvalidValue;
@@ -196,7 +196,7 @@ cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache cacheConfig) {
     });
 }
 
-// Banks are four bytes wide on every GPU since Maxwell.
+// Banks are 4 bytes wide on every GPU since Maxwell.
 cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig* pConfig) {
     return api_call([&] {
         if (!pConfig) return cudaErrorInvalidValue;

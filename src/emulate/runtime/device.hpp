@@ -1,4 +1,4 @@
-// The emulated device's numbers: an H200's, as cudaDeviceGetAttribute gives them there.
+// Limits of the emulated device: those that cudaDeviceGetAttribute returns on an H200.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@ inline constexpr int kMaxBlockThreads = 1024;
 inline constexpr int kMultiprocessorThreads = 2048;
 inline constexpr int kMultiprocessorBlocks = 32;
 inline constexpr int kWarpThreads = 32;
-inline constexpr std::size_t kBlockShared = 48 << 10;        // without asking
+inline constexpr std::size_t kBlockShared = 48 << 10;        // without cudaFuncSetAttribute
 inline constexpr std::size_t kBlockSharedOptin = 227 << 10;  // with cudaFuncSetAttribute
 inline constexpr std::size_t kMultiprocessorShared = 228 << 10;
-inline constexpr std::size_t kReservedShared = 1 << 10;  // the system's, of each block
+inline constexpr std::size_t kReservedShared = 1 << 10;  // per block, for the system
 
 }  // namespace cornerturn::emulator

@@ -1,7 +1,7 @@
-// The device's attributes: what cudaDeviceGetAttribute gives on an H200, and the member of cudaDeviceProp with the same
-// number. device.cpp reads this list twice, with CT_FACT (attribute, value, member) and CT_ATTRIBUTE (no member)
-// defined each time. Zero where the emulator cannot do what an H200 can: clusters, sharing between
-// processes. No #pragma once.
+// The device's attributes: the value that cudaDeviceGetAttribute returns on an H200, and the member of cudaDeviceProp
+// with the same value. device.cpp includes this list twice and defines CT_FACT (attribute, value, member) and
+// CT_ATTRIBUTE (no member) before each. The value is 0 for a feature of the H200 that the emulator lacks: clusters,
+// sharing between processes. No #pragma once.
 
 CT_FACT(cudaDevAttrMaxThreadsPerBlock, kMaxBlockThreads, maxThreadsPerBlock)
 CT_FACT(cudaDevAttrMaxBlockDimX, kMaxBlockThreads, maxThreadsDim[0])

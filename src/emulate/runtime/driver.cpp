@@ -1,4 +1,4 @@
-// CUDA's driver API: none of it works here, and each function says so.
+// CUDA's driver API is not supported: each function returns CUDA_ERROR_NOT_SUPPORTED.
 #include <cuda.h>
 
 extern "C" {

@@ -1,5 +1,5 @@
-// quick_exit() asks who wants to know. exit() calls the destructors of the program last, of which one is ours. Of the
-// other ways the program has our own functions, which the linker takes before the C library's.
+// quick_exit() calls our registered function, and exit() calls our destructor last. This file replaces _exit(),
+// _Exit(), abort() and __assert_fail(): the linker prefers its functions to those of the C library.
 #include "emulate/runtime/endings.hpp"
 
 #include <dlfcn.h>
@@ -13,29 +13,29 @@
 namespace cornerturn::emulator {
 namespace {
 
-std::atomic<void (*)()> wanted{nullptr};
+std::atomic<void (*)()> at_end{nullptr};
 std::atomic<pid_t> process{0};
 
-// In the process that asked alone: what a child did is no part of its record.
-void tell() {
-    if (void (*const f)() = wanted; f != nullptr && process == getpid()) f();
+// Not in a forked child, whose launches are no part of the record.
+void call_at_end() {
+    if (void (*const f)() = at_end; f != nullptr && process == getpid()) f();
 }
 
-// Behind all that atexit() knows, destructors of objects among them, and behind the program's own functions of this
-// kind: all of these launch kernels. Lower numbers come later; up to 100 they are the C library's.
-[[gnu::destructor(101)]] void tell_last() { tell(); }
+// Runs after all functions registered with atexit(), destructors of objects, and the program's own [[gnu::destructor]]
+// functions, because all of them may launch kernels. Lower numbers run later. Numbers up to 100 are reserved.
+[[gnu::destructor(101)]] void call_at_end_last() { call_at_end(); }
 
 [[noreturn]] void end(int status) {
-    tell();
+    call_at_end();
     for (;;) syscall(SYS_exit_group, status);
 }
 
 }  // namespace
 
-void at_every_end(void (*f)()) {
+void at_process_end(void (*f)()) {
     process = getpid();
-    wanted = f;
-    std::at_quick_exit(&tell);
+    at_end = f;
+    std::at_quick_exit(&call_at_end);
 }
 
 }  // namespace cornerturn::emulator
@@ -45,9 +45,9 @@ extern "C" {
 [[noreturn]] void _exit(int status) { cornerturn::emulator::end(status); }
 [[noreturn]] void _Exit(int status) noexcept { cornerturn::emulator::end(status); }
 
-// As C has it: who handles SIGABRT is asked first, and may not return from it to go on.
+// As in standard C: a handler of SIGABRT runs first, and the program ends even if it returns.
 [[noreturn]] void abort() noexcept {
-    cornerturn::emulator::tell();
+    cornerturn::emulator::call_at_end();
     std::raise(SIGABRT);
     std::signal(SIGABRT, SIG_DFL);
     sigset_t all;
@@ -57,10 +57,10 @@ extern "C" {
     for (;;) std::raise(SIGABRT);
 }
 
-// The C library's calls its own abort().
+// Replaced too, because the C library's __assert_fail() calls its own abort(), not ours.
 [[noreturn]] void __assert_fail(const char* expression, const char* file, unsigned line,
                                 const char* function) noexcept {
-    cornerturn::emulator::tell();
+    cornerturn::emulator::call_at_end();
     using real = void (*)(const char*, const char*, unsigned, const char*);
     if (const auto theirs = reinterpret_cast<real>(dlsym(RTLD_NEXT, "__assert_fail")); theirs != nullptr)
         theirs(expression, file, line, function);

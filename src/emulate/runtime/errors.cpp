@@ -49,7 +49,7 @@ using namespace cornerturn::emulator;
 
 extern "C" {
 
-// A sticky error is cleared here too, but the next call returns and notes it again: so on an H200.
+// Clears a sticky error too, but the next call returns and records it again, as on an H200.
 cudaError_t cudaGetLastError(void) {
     const cudaError_t error = last_error;
     last_error = cudaSuccess;

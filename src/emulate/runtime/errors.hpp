@@ -1,4 +1,4 @@
-// The runtime API's errors: the thread's last one, and those that stay until the device is reset.
+// Errors of the runtime API: the last error of each thread, and the sticky error, which lasts until a device reset.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,16 +7,16 @@
 
 namespace cornerturn::emulator {
 
-// Notes an error as the calling thread's last one, and returns it. Success and cudaErrorNotReady are not noted.
+// Records the error as the calling thread's last one, and returns it. Ignores cudaSuccess and cudaErrorNotReady.
 cudaError_t fail(cudaError_t error);
 
-// An error of a kernel's that spoils the context, such as an illegal address: all calls of the process return it from
-// now on, as CUDA's do. The first one stays.
+// An error that makes the context unusable, such as an illegal address in a kernel. As in CUDA, all calls of the
+// process return it from now on. Later errors do not replace it.
 void set_sticky_error(cudaError_t error);
 void clear_sticky_error();   // cudaDeviceReset
 cudaError_t sticky_error();  // cudaSuccess: none
 
-// The body of an API function: a sticky error comes first, any other is noted, and no exception leaves it.
+// Runs the body of an API function unless there is a sticky error. Records errors, and lets no exception out.
 template <class Body>
 cudaError_t api_call(Body&& body) noexcept {
     if (const cudaError_t error = sticky_error()) return fail(error);

@@ -1,4 +1,4 @@
-// Kernels' attributes, occupancy, and launches by function.
+// Attributes of kernels, occupancy, and launches by function pointer.
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -12,21 +12,21 @@
 namespace cornerturn::emulator {
 namespace {
 
-struct chosen {
+struct kernel_settings {
     std::optional<std::size_t> dynamic_shared;
     int carveout = cudaSharedmemCarveoutDefault;
 };
 
 std::mutex mutex;
-std::map<const void*, chosen>& choices() {
-    static auto* const one = new std::map<const void*, chosen>;
+std::map<const void*, kernel_settings>& all_settings() {
+    static auto* const one = new std::map<const void*, kernel_settings>;
     return *one;
 }
 
-chosen choice_of(const void* function) {
+kernel_settings settings_of(const void* function) {
     const std::lock_guard lock(mutex);
-    const auto found = choices().find(function);
-    return found == choices().end() ? chosen{} : found->second;
+    const auto found = all_settings().find(function);
+    return found == all_settings().end() ? kernel_settings{} : found->second;
 }
 
 template <class Body>
@@ -39,13 +39,13 @@ cudaError_t with_kernel(const void* function, Body&& body) {
 
 std::size_t rounded_up(std::size_t value, std::size_t step) { return (value + step - 1) / step * step; }
 
-// Shared memory is given in pieces of 128 bytes, each block's with the system's own 1 KiB.
+// Shared memory is allocated in units of 128 bytes. Each block also takes 1 KiB for the system.
 std::size_t shared_of_block(const kernel_facts& facts, std::size_t dynamic) {
     return rounded_up(facts.static_shared_bytes + dynamic, 128) + kReservedShared;
 }
 
-// Resident blocks of a multiprocessor: threads by whole warps, shared memory, and 32 blocks. Registers are not known
-// here and are taken not to limit, so a real GPU may hold fewer.
+// The resident blocks of a multiprocessor. The limits are its threads (counted in whole warps), its shared memory, and
+// 32 blocks. The emulator does not know the registers, so a real GPU may hold fewer blocks.
 int resident_blocks(const void* function, const kernel_facts& facts, int threads, std::size_t dynamic) {
     if (threads > kMaxBlockThreads || dynamic > dynamic_shared_limit(function)) return 0;
     const int block_threads = static_cast<int>(rounded_up(static_cast<std::size_t>(threads), kWarpThreads));
@@ -58,13 +58,13 @@ cudaError_t available_shared(std::size_t* result, const kernel_facts& facts, con
     if (!result || blocks <= 0 || threads <= 0 || blocks > resident_blocks(function, facts, threads, 0)) {
         return cudaErrorInvalidValue;
     }
-    // An H200 leaves the system's 1 KiB of each block out of account here.
+    // An H200 does not subtract the system's 1 KiB per block here.
     const std::size_t each = kMultiprocessorShared / static_cast<std::size_t>(blocks) / 128 * 128;
     *result = std::min(each - std::min(each, facts.static_shared_bytes), dynamic_shared_limit(function));
     return cudaSuccess;
 }
 
-// All blocks of a cooperative launch must find room on the device at once.
+// All blocks of a cooperative launch must fit on the device at the same time.
 cudaError_t launch_in_stream(const void* function, const launch_shape& shape, void** arguments) {
     return with_kernel(function, [&](const kernel_facts& facts) {
         const std::uint64_t blocks = std::uint64_t{shape.grid.x} * shape.grid.y * shape.grid.z,
@@ -82,7 +82,7 @@ cudaError_t launch_in_stream(const void* function, const launch_shape& shape, vo
 }  // namespace
 
 std::size_t dynamic_shared_limit(const void* function) {
-    if (const auto asked = choice_of(function).dynamic_shared) return *asked;  // less than the default, too
+    if (const auto asked = settings_of(function).dynamic_shared) return *asked;  // may be less than the default
     const kernel_facts* const facts = facts_of(function);
     return kBlockShared - std::min(kBlockShared, facts ? facts->static_shared_bytes : 0);
 }
@@ -96,14 +96,14 @@ extern "C" {
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes* attr, const void* func) {
     return with_kernel(func, [&](const kernel_facts& facts) {
         if (!attr) return cudaErrorInvalidValue;
-        *attr = {};  // constant and local memory are not known
+        *attr = {};  // the emulator does not know the constant and local memory
         attr->sharedSizeBytes = facts.static_shared_bytes;
         attr->maxThreadsPerBlock = kMaxBlockThreads;
-        attr->numRegs = 32;  // not known: the most that never limits the occupancy
+        attr->numRegs = 32;  // the emulator does not know it: 32 is the most that never limits the occupancy
         attr->ptxVersion = 90;
         attr->binaryVersion = 90;
         attr->maxDynamicSharedSizeBytes = static_cast<int>(dynamic_shared_limit(func));
-        attr->preferredShmemCarveout = choice_of(func).carveout;
+        attr->preferredShmemCarveout = settings_of(func).carveout;
         return cudaSuccess;
     });
 }
@@ -118,7 +118,7 @@ cudaError_t cudaFuncSetAttribute(const void* func, enum cudaFuncAttribute attr, 
                     return cudaErrorInvalidValue;
                 }
                 const std::lock_guard lock(mutex);
-                choices()[func].dynamic_shared = bytes;
+                all_settings()[func].dynamic_shared = bytes;
                 return cudaSuccess;
             }
             case cudaFuncAttributePreferredSharedMemoryCarveout: {
@@ -126,7 +126,7 @@ cudaError_t cudaFuncSetAttribute(const void* func, enum cudaFuncAttribute attr, 
                     return cudaErrorInvalidValue;
                 }
                 const std::lock_guard lock(mutex);
-                choices()[func].carveout = value;
+                all_settings()[func].carveout = value;
                 return cudaSuccess;
             }
             case cudaFuncAttributeNonPortableClusterSizeAllowed:
@@ -181,7 +181,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, c
     });
 }
 
-// There are no clusters here.
+// The emulator has no clusters.
 cudaError_t cudaOccupancyMaxPotentialClusterSize(int*, const void*, const cudaLaunchConfig_t*) {
     return ct_not_supported();
 }
@@ -197,7 +197,7 @@ cudaError_t cudaLaunchCooperativeKernel(const void* func, dim3 gridDim, dim3 blo
     return launch_in_stream(func, {gridDim, blockDim, sharedMem, stream, true}, args);
 }
 
-// Attributes about speed change nothing; a cluster is not supported.
+// Attributes that only change the speed are ignored. Clusters are not supported.
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* func, void** args) {
     if (!config || (config->numAttrs && !config->attrs)) return fail(cudaErrorInvalidValue);
     launch_shape shape{config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream, false};

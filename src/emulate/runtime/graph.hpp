@@ -1,4 +1,4 @@
-// Graphs: nodes, each with some work and the nodes that it comes behind. A stream that is captured adds to one.
+// Graphs. A node has work and the nodes on which it depends. A captured stream adds nodes to a graph.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,52 +20,53 @@ struct kernel_work {
     const void* function = nullptr;
     launch_shape shape;
     std::vector<std::vector<std::byte>> arguments;
-    std::vector<void*> addresses;                                          // of the arguments, as launches take them
-    std::map<cudaLaunchAttributeID, cudaLaunchAttributeValue> attributes;  // without effect; `shape` has what has one
+    std::vector<void*> addresses;  // of the arguments, in the form that launches take
+    // These have no effect here. `shape` holds the attributes that have one.
+    std::map<cudaLaunchAttributeID, cudaLaunchAttributeValue> attributes;
 };
 struct copy_work {
-    cudaMemcpy3DParms what;
+    cudaMemcpy3DParms params;
 };
 struct set_work {
-    cudaMemsetParams what;
+    cudaMemsetParams params;
 };
 struct host_work {
-    cudaHostNodeParams what;
+    cudaHostNodeParams params;
 };
-struct nothing {};
+struct empty_work {};
 struct child_work {
     std::unique_ptr<CUgraph_st> graph;
 };
 struct event_work {
     cudaEvent_t event = nullptr;
-    bool records = false;  // else it waits, and has nothing to wait for
+    bool records = false;  // false: it waits, which has no effect here
 };
 struct allocation_work {
-    cudaMemAllocNodeParams what;
+    cudaMemAllocNodeParams params;
     std::shared_ptr<reserved_memory> memory;
 };
 struct free_work {
     void* at = nullptr;
 };
-// What a handle of a conditional node stands for.
+// The value behind a cudaGraphConditionalHandle.
 struct condition {
     unsigned value = 0, initial = 0;
-    bool is_reset = false;  // to the initial value, by each launch
+    bool is_reset = false;  // each launch resets it to the initial value
 };
 struct conditional_work {
     cudaGraphConditionalNodeType type{};
-    std::shared_ptr<condition> asks;
+    std::shared_ptr<condition> tested;
     std::vector<std::unique_ptr<CUgraph_st>> bodies;
     std::vector<cudaGraph_t> handles;  // of the bodies
 };
-// In the order of cudaGraphNodeType, as far as that goes: see type_of().
-using graph_work = std::variant<kernel_work, copy_work, set_work, host_work, child_work, nothing, event_work,
+// The first six are in the order of cudaGraphNodeType: see type_of().
+using graph_work = std::variant<kernel_work, copy_work, set_work, host_work, child_work, empty_work, event_work,
                                 allocation_work, free_work, conditional_work>;
 
 cudaGraphNodeType type_of(const graph_work& work);
 graph_work copy_of(const graph_work& work);
-// Of the program's parameters. Where they make no sense, an error, and `work` stays as it was. A kernel's attributes
-// stay in any case: they are none of these parameters.
+// These make a node's work from the program's parameters. If those are invalid, they return an error and do not change
+// `work`. A kernel node keeps its attributes, which are not part of these parameters.
 cudaError_t make_kernel_work(const cudaKernelNodeParams* params, graph_work& work);
 cudaError_t make_allocation(cudaMemAllocNodeParams* params, graph_work& work);
 cudaError_t make_child(cudaGraph_t child, graph_work& work);
@@ -73,30 +74,30 @@ cudaError_t make_copy_to_symbol(const void* symbol, const void* from, std::size_
                                 cudaMemcpyKind kind, graph_work& work);
 cudaError_t make_copy_from_symbol(void* to, const void* symbol, std::size_t bytes, std::size_t offset,
                                   cudaMemcpyKind kind, graph_work& work);
-// A node of any type, for this graph; and one of a type whose parameters may change later.
+// make_work() takes nodes of any type. make_changeable_work() takes only the types whose parameters may change later.
 cudaError_t make_work(cudaGraphNodeParams& params, cudaGraph_t graph, graph_work& work);
 cudaError_t make_changeable_work(const cudaGraphNodeParams& params, graph_work& work);
-bool is_valid(const cudaMemsetParams& what);
+bool is_valid(const cudaMemsetParams& params);
 cudaMemcpy3DParms flat_copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
 
-// Does it at once: copies.cpp, streams.cpp and so on have what it calls.
+// Runs the work at once.
 cudaError_t do_work(const graph_work& work);
-cudaError_t copy_memory(const cudaMemcpy3DParms& what);  // copies.cpp
-cudaError_t set_memory(const cudaMemsetParams& what);    // copies.cpp
-// copies.cpp: the bytes of a device variable, for a copy to it (`with_host` is cudaMemcpyHostToDevice) or from it
-// (cudaMemcpyDeviceToHost); `kind` must be one of such a copy.
+cudaError_t copy_memory(const cudaMemcpy3DParms& params);  // copies.cpp
+cudaError_t set_memory(const cudaMemsetParams& params);    // copies.cpp
+// copies.cpp: finds the bytes of a device variable for a copy to it (`with_host` is cudaMemcpyHostToDevice) or from it
+// (`with_host` is cudaMemcpyDeviceToHost). `kind` must be `with_host`, device to device, or default.
 cudaError_t find_symbol_for_copy(const void* symbol, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
                                  cudaMemcpyKind with_host, char** at);
 cudaError_t record_event(cudaEvent_t event);  // streams.cpp
 
-// A launch in a stream that is captured.
+// Adds a launch to the graph that the stream is captured into.
 cudaError_t submit_launch(const void* function, const launch_shape& shape, void** arguments);
-// Gives the work to a stream: it is done at once, or becomes a node of the graph that the stream is captured into.
+// Submits the work to a stream: it runs at once, or becomes a node of the graph that the stream is captured into.
 cudaError_t submit(cudaStream_t stream, graph_work work);
 
 }  // namespace cornerturn::emulator
 
-// Of the program's, that lives as long as anybody has references to it.
+// An object of the program. It lives as long as there are references to it.
 struct CUuserObject_st {
     CUuserObject_st(void* at, cudaHostFn_t ends_by) : object(at), end(ends_by) {}
     ~CUuserObject_st() { end(object); }
@@ -109,7 +110,7 @@ struct CUuserObject_st {
 
 namespace cornerturn::emulator {
 
-// Those of one owner.
+// The references of one owner.
 struct user_references {
     std::shared_ptr<CUuserObject_st> object;
     unsigned count = 0;
@@ -125,10 +126,10 @@ struct CUgraphNode_st {
 
     cudaGraph_t graph;
     cornerturn::emulator::graph_work work;
-    std::vector<cudaGraphNode_t> behind;  // each once
+    std::vector<cudaGraphNode_t> dependencies;  // without duplicates
     bool enabled = true;
     std::uint64_t id;
-    std::uint64_t copied_from = 0;  // the id of the node that this is a copy of; 0: of none
+    std::uint64_t copied_from = 0;  // the id of the original node; 0: this is no copy
 };
 
 struct CUgraph_st {
@@ -140,14 +141,14 @@ struct CUgraph_st {
     std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
     std::vector<std::shared_ptr<cornerturn::emulator::condition>> conditions;
     std::map<cudaUserObject_t, cornerturn::emulator::user_references> objects;
-    bool is_part = false;  // of a node: it goes with that
+    bool is_part = false;  // part of a node, which destroys it
     std::uint64_t id;
 
-    cudaGraphNode_t add(cornerturn::emulator::graph_work work, const std::vector<cudaGraphNode_t>& behind);
-    // Each behind what it depends on, and else in the order in which they were added; fewer nodes where those depend on
-    // one another in a circle.
+    cudaGraphNode_t add(cornerturn::emulator::graph_work work, const std::vector<cudaGraphNode_t>& dependencies);
+    // Each node after its dependencies, otherwise in the order of addition. Nodes in a cycle, and nodes that depend on
+    // them, are missing.
     std::vector<cudaGraphNode_t> in_order() const;
-    cudaGraphNode_t copy_of_node(std::uint64_t id) const;  // null: none is
+    cudaGraphNode_t copy_of_node(std::uint64_t id) const;  // null: there is none
 };
 
 namespace cornerturn::emulator {
@@ -157,9 +158,9 @@ bool node_exists(cudaGraphNode_t node);
 std::unique_ptr<CUgraph_st> copy_of(const CUgraph_st& graph);
 cudaError_t run_graph(const CUgraph_st& graph);
 
-// Copies up to *count items, or says how many there are where `items` is null.
+// Copies up to *count items. If `items` is null, stores only the number of items in *count.
 template <class T>
-cudaError_t give_list(const std::vector<T>& list, T* items, std::size_t* count) {
+cudaError_t copy_list(const std::vector<T>& list, T* items, std::size_t* count) {
     if (!count) return cudaErrorInvalidValue;
     if (items)
         for (std::size_t i = 0; i < *count; ++i) items[i] = i < list.size() ? list[i] : T{};
@@ -167,14 +168,14 @@ cudaError_t give_list(const std::vector<T>& list, T* items, std::size_t* count) 
     return cudaSuccess;
 }
 
-// The captured state of a stream, for streams.cpp and others. capture.cpp has it.
+// capture.cpp: whether the stream is being captured.
 bool is_capturing(cudaStream_t stream);
-// A call that a captured stream does not allow: cudaErrorStreamCaptureUnsupported, and the capture is spoilt. A stream
-// that is not captured: cudaSuccess.
+// For a call that is not allowed in a captured stream: invalidates the capture and returns
+// cudaErrorStreamCaptureUnsupported. Returns cudaSuccess if the stream is not captured.
 cudaError_t refuse_in_capture(cudaStream_t stream);
-// The same where any stream is captured, for calls that concern the whole device.
+// The same if any stream is captured, for calls that affect the whole device.
 cudaError_t refuse_in_any_capture();
-// A call that works in a stream: capture() makes a node of it, where the stream is captured; now() does it.
+// For a call that works in a stream: capture() adds a node if the stream is captured. Otherwise now() does the work.
 template <class Capture, class Do>
 cudaError_t capture_or_do(cudaStream_t stream, Capture&& capture, Do&& now) {
     if (!stream_exists(stream)) return cudaErrorInvalidResourceHandle;
@@ -182,13 +183,14 @@ cudaError_t capture_or_do(cudaStream_t stream, Capture&& capture, Do&& now) {
     const cudaError_t error = refuse_in_capture(stream);
     return error ? error : now();
 }
-// An event is recorded in the stream, or waited for by it: true if it concerns a capture, with the call's result.
+// For a call that records the event in the stream, or makes the stream wait for it. True: the call belongs to a
+// capture, and `result` is its result.
 bool capture_record(cudaEvent_t event, cudaStream_t stream, cudaError_t& result);
 bool capture_wait(cudaStream_t stream, cudaEvent_t event, cudaError_t& result);
-cudaError_t refuse_captured(cudaEvent_t event);  // as refuse_in_capture(), where it was recorded in a capture
-void forget_captured(cudaEvent_t event);         // the event is recorded anew, or destroyed
+cudaError_t refuse_captured(cudaEvent_t event);  // like refuse_in_capture(), if it was recorded in a capture
+void forget_captured(cudaEvent_t event);         // the event was destroyed
 void forget_captured(cudaStream_t stream);       // the stream is about to be destroyed
 void forget_captures();                          // cudaDeviceReset
-void forget_graphs();                            // the same
+void forget_graphs();                            // cudaDeviceReset
 
 }  // namespace cornerturn::emulator

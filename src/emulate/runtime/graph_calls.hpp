@@ -1,4 +1,4 @@
-// What the API's calls about graphs begin with: handles that may be of nothing.
+// Checks of handles, with which all API calls on graphs begin. A handle of the program may be invalid.
 #pragma once
 
 #include "emulate/runtime/errors.hpp"
@@ -16,7 +16,7 @@ cudaError_t with_node(cudaGraphNode_t node, Body&& body) {
     return api_call([&] { return node_exists(node) ? body() : cudaErrorInvalidValue; });
 }
 
-// The work of a node of one type.
+// Calls body(work) with the work of the node if it has this type.
 template <class Work, class Body>
 cudaError_t with_work(cudaGraphNode_t node, Body&& body) {
     return with_node(node, [&] {

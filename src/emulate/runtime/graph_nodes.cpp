@@ -1,4 +1,4 @@
-// What graphs are made of: nodes, their order, copies of both; and how the work of a node is done.
+// Graphs and their nodes: order, copies, and the execution of a node's work.
 #include <atomic>
 #include <mutex>
 #include <unordered_set>
@@ -9,32 +9,32 @@
 namespace cornerturn::emulator {
 namespace {
 
-// The addresses of all graphs and nodes that there are: handles of the program may be of none.
+// The addresses of all existing graphs and nodes. A handle of the program may be none of them.
 struct registry {
     std::mutex mutex;
     std::unordered_set<const void*> live;
     std::atomic<std::uint64_t> ids{0};
 };
 
-registry& all() {
+registry& state() {
     static registry* const one = new registry;
     return *one;
 }
 
 std::uint64_t enter(const void* made) {
-    const std::lock_guard lock(all().mutex);
-    all().live.insert(made);
-    return ++all().ids;
+    const std::lock_guard lock(state().mutex);
+    state().live.insert(made);
+    return ++state().ids;
 }
 
 void leave(const void* gone) {
-    const std::lock_guard lock(all().mutex);
-    all().live.erase(gone);
+    const std::lock_guard lock(state().mutex);
+    state().live.erase(gone);
 }
 
 bool exists(const void* handle) {
-    const std::lock_guard lock(all().mutex);
-    return all().live.count(handle) > 0;
+    const std::lock_guard lock(state().mutex);
+    return state().live.count(handle) > 0;
 }
 
 template <class... Cases>
@@ -52,9 +52,9 @@ cudaError_t run_conditional(const conditional_work& work) {
     const auto run = [&](std::size_t body) {
         return body < work.bodies.size() ? run_graph(*work.bodies[body]) : cudaSuccess;
     };
-    if (work.type == cudaGraphCondTypeIf) return run(work.asks->value != 0 ? 0 : 1);
-    if (work.type == cudaGraphCondTypeSwitch) return run(work.asks->value);
-    while (work.asks->value != 0)
+    if (work.type == cudaGraphCondTypeIf) return run(work.tested->value != 0 ? 0 : 1);
+    if (work.type == cudaGraphCondTypeSwitch) return run(work.tested->value);
+    while (work.tested->value != 0)
         if (const cudaError_t error = run(0)) return error;
     return cudaSuccess;
 }
@@ -82,7 +82,7 @@ graph_work copy_of(const graph_work& work) {
                               },
                               [](const child_work& one) { return graph_work(child_work{copy_of_part(*one.graph)}); },
                               [](const conditional_work& one) {
-                                  conditional_work copy{one.type, one.asks, {}, {}};
+                                  conditional_work copy{one.type, one.tested, {}, {}};
                                   for (const auto& body : one.bodies) {
                                       copy.bodies.push_back(copy_of_part(*body));
                                       copy.handles.push_back(copy.bodies.back().get());
@@ -94,22 +94,23 @@ graph_work copy_of(const graph_work& work) {
 }
 
 cudaError_t do_work(const graph_work& work) {
-    return std::visit(
-        by_type{[](const kernel_work& one) {
-                    return launch_kernel(one.function, one.shape, const_cast<void**>(one.addresses.data()));
-                },
-                [](const copy_work& one) { return copy_memory(one.what); },
-                [](const set_work& one) { return set_memory(one.what); },
-                [](const host_work& one) {
-                    one.what.fn(one.what.userData);
-                    return cudaSuccess;
-                },
-                [](const child_work& one) { return run_graph(*one.graph); }, [](const nothing&) { return cudaSuccess; },
-                [](const event_work& one) { return one.records ? record_event(one.event) : cudaSuccess; },
-                [](const allocation_work& one) { return activate(one.memory); },
-                [](const free_work& one) { return release(one.at, allocation::device); },
-                [](const conditional_work& one) { return run_conditional(one); }},
-        work);
+    return std::visit(by_type{[](const kernel_work& one) {
+                                  return launch_kernel(one.function, one.shape,
+                                                       const_cast<void**>(one.addresses.data()));
+                              },
+                              [](const copy_work& one) { return copy_memory(one.params); },
+                              [](const set_work& one) { return set_memory(one.params); },
+                              [](const host_work& one) {
+                                  one.params.fn(one.params.userData);
+                                  return cudaSuccess;
+                              },
+                              [](const child_work& one) { return run_graph(*one.graph); },
+                              [](const empty_work&) { return cudaSuccess; },
+                              [](const event_work& one) { return one.records ? record_event(one.event) : cudaSuccess; },
+                              [](const allocation_work& one) { return activate(one.memory); },
+                              [](const free_work& one) { return release(one.at, allocation::device); },
+                              [](const conditional_work& one) { return run_conditional(one); }},
+                      work);
 }
 
 std::unique_ptr<CUgraph_st> copy_of(const CUgraph_st& graph) {
@@ -122,8 +123,8 @@ std::unique_ptr<CUgraph_st> copy_of(const CUgraph_st& graph) {
         copy->nodes.back()->enabled = node->enabled;
     }
     for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-        for (const cudaGraphNode_t before : graph.nodes[i]->behind)
-            copy->nodes[i]->behind.push_back(copy->copy_of_node(before->id));
+        for (const cudaGraphNode_t before : graph.nodes[i]->dependencies)
+            copy->nodes[i]->dependencies.push_back(copy->copy_of_node(before->id));
     return copy;
 }
 
@@ -143,9 +144,9 @@ CUgraphNode_st::~CUgraphNode_st() { leave(this); }
 CUgraph_st::CUgraph_st() : id(enter(this)) {}
 CUgraph_st::~CUgraph_st() { leave(this); }
 
-cudaGraphNode_t CUgraph_st::add(graph_work does, const std::vector<cudaGraphNode_t>& behind) {
+cudaGraphNode_t CUgraph_st::add(graph_work does, const std::vector<cudaGraphNode_t>& dependencies) {
     nodes.push_back(std::make_unique<CUgraphNode_st>(this, std::move(does)));
-    nodes.back()->behind = behind;
+    nodes.back()->dependencies = dependencies;
     return nodes.back().get();
 }
 
@@ -159,11 +160,11 @@ std::vector<cudaGraphNode_t> CUgraph_st::in_order() const {
     std::vector<cudaGraphNode_t> order;
     std::unordered_set<cudaGraphNode_t> done;
     const auto is_due = [&](cudaGraphNode_t node) {
-        for (const cudaGraphNode_t before : node->behind)
+        for (const cudaGraphNode_t before : node->dependencies)
             if (done.count(before) == 0) return false;
         return done.count(node) == 0;
     };
-    // Nearly always one round: a node is mostly added after what it depends on.
+    // Nearly always one round, because programs mostly add a node after its dependencies.
     for (bool progress = true; progress && order.size() < nodes.size();) {
         progress = false;
         for (const auto& node : nodes) {

@@ -1,16 +1,16 @@
-// The API's calls that read and change the work of a graph's nodes.
+// API calls that read and change the work of graph nodes.
 #include "emulate/runtime/graph_calls.hpp"
 
 namespace cornerturn::emulator {
 namespace {
 
-// Whether a node of a kernel has this attribute. All but the cooperative one are about speed here: they are only kept.
+// Whether kernel nodes have this attribute. All but the cooperative one only change the speed, so they are only stored.
 bool is_of_kernels(cudaLaunchAttributeID attribute) {
     return attribute > cudaLaunchAttributeIgnore && attribute <= cudaLaunchAttributePreferredSharedMemoryCarveout &&
            attribute != cudaLaunchAttributeSynchronizationPolicy;
 }
 
-// The work of a node that records an event, or of one that waits for it.
+// Calls body(work) if the node records an event (`records`) or waits for one (not `records`).
 template <class Body>
 cudaError_t with_event_work(cudaGraphNode_t node, bool records, Body&& body) {
     return with_work<event_work>(
@@ -35,7 +35,7 @@ cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t* p
 cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, struct cudaMemAllocNodeParams* params_out) {
     return with_work<allocation_work>(node, [&](const allocation_work& work) {
         if (!params_out) return cudaErrorInvalidValue;
-        *params_out = work.what;
+        *params_out = work.params;
         return cudaSuccess;
     });
 }
@@ -103,14 +103,14 @@ cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t hDst, cudaGraphNod
     cudaError_t cudaGraph##Name##NodeGetParams(cudaGraphNode_t node, type* pNodeParams) {       \
         return with_work<work_type>(node, [&](const work_type& work) {                          \
             if (!pNodeParams) return cudaErrorInvalidValue;                                     \
-            *pNodeParams = work.what;                                                           \
+            *pNodeParams = work.params;                                                         \
             return cudaSuccess;                                                                 \
         });                                                                                     \
     }                                                                                           \
     cudaError_t cudaGraph##Name##NodeSetParams(cudaGraphNode_t node, const type* pNodeParams) { \
         return with_work<work_type>(node, [&](work_type& work) {                                \
             if (!pNodeParams || !(valid)) return cudaErrorInvalidValue;                         \
-            work.what = *pNodeParams;                                                           \
+            work.params = *pNodeParams;                                                         \
             return cudaSuccess;                                                                 \
         });                                                                                     \
     }
@@ -139,8 +139,8 @@ CT_GET_AND_SET_EVENT(Wait, false)
 
 cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* dst, const void* src, size_t count,
                                            enum cudaMemcpyKind kind) {
-    const cudaMemcpy3DParms what = flat_copy(dst, src, count, kind);
-    return cudaGraphMemcpyNodeSetParams(node, &what);
+    const cudaMemcpy3DParms params = flat_copy(dst, src, count, kind);
+    return cudaGraphMemcpyNodeSetParams(node, &params);
 }
 
 cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void* symbol, const void* src,

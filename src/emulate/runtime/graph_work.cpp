@@ -1,4 +1,4 @@
-// The work of a node, made of the program's parameters.
+// Makes the work of a node from the program's parameters.
 #include "emulate/runtime/graph.hpp"
 
 namespace cornerturn::emulator {
@@ -17,14 +17,14 @@ cudaError_t make_conditional(cudaConditionalNodeParams& params, cudaGraph_t grap
     if (params.size == 0 || (!is_switch && params.size > most)) return cudaErrorInvalidValue;
     conditional_work one{params.type, nullptr, {}, {}};
     for (const auto& known : graph->conditions)
-        if (reinterpret_cast<cudaGraphConditionalHandle>(known.get()) == params.handle) one.asks = known;
-    if (!one.asks) return cudaErrorInvalidValue;
+        if (reinterpret_cast<cudaGraphConditionalHandle>(known.get()) == params.handle) one.tested = known;
+    if (!one.tested) return cudaErrorInvalidValue;
     for (unsigned i = 0; i < params.size; ++i) {
         one.bodies.push_back(new_part());
         one.bodies.back()->conditions = graph->conditions;
         one.handles.push_back(one.bodies.back().get());
     }
-    params.phGraph_out = one.handles.data();  // stays where it is when `one` moves
+    params.phGraph_out = one.handles.data();  // the array does not move when `one` is moved
     work = std::move(one);
     return cudaSuccess;
 }
@@ -50,8 +50,8 @@ cudaError_t make_child(cudaGraph_t child, graph_work& work) {
     return cudaSuccess;
 }
 
-bool is_valid(const cudaMemsetParams& what) {
-    return what.elementSize == 1 || what.elementSize == 2 || what.elementSize == 4;
+bool is_valid(const cudaMemsetParams& params) {
+    return params.elementSize == 1 || params.elementSize == 2 || params.elementSize == 4;
 }
 
 cudaError_t make_kernel_work(const cudaKernelNodeParams* params, graph_work& work) {
@@ -88,12 +88,12 @@ cudaError_t submit_launch(const void* function, const launch_shape& shape, void*
 }
 
 cudaMemcpy3DParms flat_copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-    cudaMemcpy3DParms what{};
-    what.srcPtr = {const_cast<void*>(from), bytes, bytes, 1};
-    what.dstPtr = {to, bytes, bytes, 1};
-    what.extent = {bytes, 1, 1};
-    what.kind = kind;
-    return what;
+    cudaMemcpy3DParms params{};
+    params.srcPtr = {const_cast<void*>(from), bytes, bytes, 1};
+    params.dstPtr = {to, bytes, bytes, 1};
+    params.extent = {bytes, 1, 1};
+    params.kind = kind;
+    return params;
 }
 
 cudaError_t make_copy_to_symbol(const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
@@ -138,7 +138,7 @@ cudaError_t make_changeable_work(const cudaGraphNodeParams& p, graph_work& work)
             if (!p.host.fn) return cudaErrorInvalidValue;
             work = host_work{p.host};
             return cudaSuccess;
-        case cudaGraphNodeTypeEmpty: work = nothing{}; return cudaSuccess;
+        case cudaGraphNodeTypeEmpty: work = empty_work{}; return cudaSuccess;
         case cudaGraphNodeTypeWaitEvent: work = event_work{p.eventWait.event, false}; return cudaSuccess;
         case cudaGraphNodeTypeEventRecord: work = event_work{p.eventRecord.event, true}; return cudaSuccess;
         default: return cudaErrorNotSupported;

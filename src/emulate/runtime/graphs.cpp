@@ -1,4 +1,4 @@
-// The API's calls that make graphs and ask what is in them.
+// API calls that build graphs and read their structure.
 #include <algorithm>
 #include <cstdio>
 
@@ -16,16 +16,16 @@ cudaError_t check_dependencies(cudaGraph_t graph, const cudaGraphNode_t* nodes, 
     return cudaSuccess;
 }
 
-// `make` gives the work, or an error.
+// make(work) sets the work or returns an error.
 template <class Make>
-cudaError_t add_node(cudaGraphNode_t* result, cudaGraph_t graph, const cudaGraphNode_t* behind, std::size_t count,
+cudaError_t add_node(cudaGraphNode_t* result, cudaGraph_t graph, const cudaGraphNode_t* dependencies, std::size_t count,
                      Make&& make) {
     return with_graph(graph, [&] {
         if (!result) return cudaErrorInvalidValue;
-        if (const cudaError_t error = check_dependencies(graph, behind, count)) return error;
+        if (const cudaError_t error = check_dependencies(graph, dependencies, count)) return error;
         graph_work work;
         if (const cudaError_t error = make(work)) return error;
-        *result = graph->add(std::move(work), {behind, behind + count});
+        *result = graph->add(std::move(work), {dependencies, dependencies + count});
         return cudaSuccess;
     });
 }
@@ -45,25 +45,25 @@ cudaError_t for_dependencies(cudaGraph_t graph, const cudaGraphNode_t* from, con
         for (std::size_t i = 0; i < count; ++i) {
             for (const cudaGraphNode_t node : {from[i], to[i]})
                 if (!node_exists(node) || node->graph != graph) return cudaErrorInvalidValue;
-            const bool there = std::count(to[i]->behind.begin(), to[i]->behind.end(), from[i]) > 0;
+            const bool there = std::count(to[i]->dependencies.begin(), to[i]->dependencies.end(), from[i]) > 0;
             if (there == adds) return cudaErrorInvalidValue;
             if (adds)
-                to[i]->behind.push_back(from[i]);
+                to[i]->dependencies.push_back(from[i]);
             else
-                std::erase(to[i]->behind, from[i]);
+                std::erase(to[i]->dependencies, from[i]);
         }
         return cudaSuccess;
     });
 }
 
-// The ends of edges, and what there is to say about each edge.
-cudaError_t give_nodes(const std::vector<cudaGraphNode_t>& list, cudaGraphNode_t* nodes, cudaGraphEdgeData* edges,
+// Copies the nodes at the ends of edges, and the data of each edge.
+cudaError_t copy_nodes(const std::vector<cudaGraphNode_t>& list, cudaGraphNode_t* nodes, cudaGraphEdgeData* edges,
                        std::size_t* count) {
     if (edges && count) std::fill(edges, edges + std::min(*count, list.size()), cudaGraphEdgeData{});
-    return give_list(list, nodes, count);
+    return copy_list(list, nodes, count);
 }
 
-const char* word_for(cudaGraphNodeType type) {
+const char* name_of_type(cudaGraphNodeType type) {
     switch (type) {
         case cudaGraphNodeTypeKernel: return "kernel";
         case cudaGraphNodeTypeMemcpy: return "memcpy";
@@ -181,7 +181,7 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* pGraphNode, cudaGraph_t 
 
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph, const cudaGraphNode_t* pDependencies,
                                   size_t numDependencies) {
-    return add_node(pGraphNode, graph, pDependencies, numDependencies, made(nothing{}));
+    return add_node(pGraphNode, graph, pDependencies, numDependencies, made(empty_work{}));
 }
 
 cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
@@ -218,7 +218,7 @@ cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* pHandle
     });
 }
 
-// In a kernel. Many threads may call it at once.
+// Called in a kernel, possibly by many threads at the same time.
 void ct_set_condition(cudaGraphConditionalHandle handle, unsigned int value) noexcept {
     __atomic_store_n(&reinterpret_cast<condition*>(handle)->value, value, __ATOMIC_RELAXED);
 }
@@ -244,7 +244,7 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t*
     return with_graph(graph, [&] {
         std::vector<cudaGraphNode_t> list;
         for (const auto& node : graph->nodes) list.push_back(node.get());
-        return give_list(list, nodes, numNodes);
+        return copy_list(list, nodes, numNodes);
     });
 }
 
@@ -252,8 +252,8 @@ cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* pRootNodes
     return with_graph(graph, [&] {
         std::vector<cudaGraphNode_t> list;
         for (const auto& node : graph->nodes)
-            if (node->behind.empty()) list.push_back(node.get());
-        return give_list(list, pRootNodes, pNumRootNodes);
+            if (node->dependencies.empty()) list.push_back(node.get());
+        return copy_list(list, pRootNodes, pNumRootNodes);
     });
 }
 
@@ -262,20 +262,20 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGrap
     return with_graph(graph, [&] {
         std::vector<cudaGraphNode_t> froms, tos;
         for (const auto& node : graph->nodes) {
-            froms.insert(froms.end(), node->behind.begin(), node->behind.end());
-            tos.insert(tos.end(), node->behind.size(), node.get());
+            froms.insert(froms.end(), node->dependencies.begin(), node->dependencies.end());
+            tos.insert(tos.end(), node->dependencies.size(), node.get());
         }
         if (!numEdges || !from != !to) return cudaErrorInvalidValue;
         std::size_t count = *numEdges;
         if (edgeData) std::fill(edgeData, edgeData + std::min(count, froms.size()), cudaGraphEdgeData{});
-        give_list(froms, from, &count);
-        return give_list(tos, to, numEdges);
+        copy_list(froms, from, &count);
+        return copy_list(tos, to, numEdges);
     });
 }
 
 cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* pDependencies,
                                          cudaGraphEdgeData* edgeData, size_t* pNumDependencies) {
-    return with_node(node, [&] { return give_nodes(node->behind, pDependencies, edgeData, pNumDependencies); });
+    return with_node(node, [&] { return copy_nodes(node->dependencies, pDependencies, edgeData, pNumDependencies); });
 }
 
 cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t* pDependentNodes,
@@ -283,8 +283,8 @@ cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t
     return with_node(node, [&] {
         std::vector<cudaGraphNode_t> list;
         for (const auto& other : node->graph->nodes)
-            if (std::count(other->behind.begin(), other->behind.end(), node)) list.push_back(other.get());
-        return give_nodes(list, pDependentNodes, edgeData, pNumDependentNodes);
+            if (std::count(other->dependencies.begin(), other->dependencies.end(), node)) list.push_back(other.get());
+        return copy_nodes(list, pDependentNodes, edgeData, pNumDependentNodes);
     });
 }
 
@@ -299,7 +299,7 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType* p
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
     return with_node(node, [&] {
         const cudaGraph_t graph = node->graph;
-        for (const auto& other : graph->nodes) std::erase(other->behind, node);
+        for (const auto& other : graph->nodes) std::erase(other->dependencies, node);
         std::erase_if(graph->nodes, [&](const auto& one) { return one.get() == node; });
         return cudaSuccess;
     });
@@ -314,9 +314,9 @@ cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char* path, unsigned
             const auto* const kernel = std::get_if<kernel_work>(&node->work);
             const kernel_facts* const facts = kernel ? facts_of(kernel->function) : nullptr;
             const auto number = static_cast<unsigned long long>(node->id);
-            std::fprintf(file, "    n%llu [label=\"%s %s\"];\n", number, word_for(type_of(node->work)),
+            std::fprintf(file, "    n%llu [label=\"%s %s\"];\n", number, name_of_type(type_of(node->work)),
                          facts ? facts->name.c_str() : "");
-            for (const cudaGraphNode_t before : node->behind)
+            for (const cudaGraphNode_t before : node->dependencies)
                 std::fprintf(file, "    n%llu -> n%llu;\n", static_cast<unsigned long long>(before->id), number);
         }
         std::fputs("}\n", file);

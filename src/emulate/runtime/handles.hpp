@@ -1,4 +1,4 @@
-// A set of live objects whose addresses are handles: a handle that was destroyed, or was never one, is told.
+// A set of live objects. Their addresses are handles, and has() recognizes destroyed and invalid handles.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// What g++ makes of std::atomic in the device's pass. Only the host's functions use it, of which the device's object
-// has copies that never run; the program must link all the same.
+// In the device pass g++ compiles std::atomic into calls of these functions. Only host functions use std::atomic. The
+// device's object file has copies of them that never run, but the program must link.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -7,7 +7,7 @@
 namespace {
 
 [[noreturn]] void refuse() {
-    std::fprintf(stderr, "cornerturn: std::atomic in device code: use cuda::atomic, or atomicAdd and its kin\n");
+    std::fprintf(stderr, "cornerturn: device code uses std::atomic: use cuda::atomic or functions such as atomicAdd\n");
     std::abort();
 }
 

@@ -6,9 +6,9 @@
 #include <mutex>
 #include <unordered_map>
 
-// What the objects' tables say (src/emulate/objects.cpp).
+// A row of the tables that src/emulate/objects.cpp adds to object files.
 struct ct_kernel_row {
-    const void* host;  // null: the host's code has none
+    const void* host;  // null: host code does not contain the kernel
     const void* device;
 };
 extern "C" {
@@ -18,17 +18,17 @@ extern "C" {
 namespace cornerturn::emulator {
 namespace {
 
-// Where each argument goes.
-struct place {
-    std::array<int, 2> registers{-1, -1};  // 0 to 5: an integer's; 6 to 13: a vector's; -1: on the stack
-    std::size_t offset = 0;                // there
+// Where the calling convention passes an argument.
+struct location {
+    std::array<int, 2> registers{-1, -1};  // 0 to 5: integer; 6 to 13: vector; -1: on the stack
+    std::size_t offset = 0;                // on the stack
 };
-std::vector<place> places_of(const std::vector<parameter>& parameters, std::size_t& stack_bytes) {
+std::vector<location> locations_of(const std::vector<parameter>& parameters, std::size_t& stack_bytes) {
     int integers = 0, vectors = 0;
     stack_bytes = 0;
-    std::vector<place> all;
+    std::vector<location> all;
     for (const parameter& p : parameters) {
-        place& here = all.emplace_back();
+        location& here = all.emplace_back();
         if (p.nothing) continue;
         const auto wanted = [&](parameter::where kind) {
             return static_cast<int>(std::count(p.eightbytes.begin(), p.eightbytes.end(), kind));
@@ -47,27 +47,27 @@ std::vector<place> places_of(const std::vector<parameter>& parameters, std::size
     return all;
 }
 
-// Where the arguments lie in registers and on the stack: calls part(argument, offset in it, where, bytes) for each part
-// of each, and reference(argument, where) for one whose address is passed.
+// Finds the arguments in registers and on the stack. Calls part(argument, offset, where, bytes) for each part of an
+// argument, and reference(argument, where) for an argument whose address is passed.
 template <class Part, class Reference>
 void for_arguments(const kernel& which, saved_registers& registers, std::byte* stack, Part part, Reference reference) {
     std::size_t stack_bytes = 0;
-    const std::vector<place> places = places_of(which.parameters, stack_bytes);
+    const std::vector<location> locations = locations_of(which.parameters, stack_bytes);
     const auto slot = [&](int where) -> void* {
         return where < 6 ? &registers.integers[static_cast<std::size_t>(where)]
                          : &registers.vectors[static_cast<std::size_t>(where - 6)][0];
     };
-    for (std::size_t i = 0; i < places.size(); ++i) {
+    for (std::size_t i = 0; i < locations.size(); ++i) {
         const parameter& p = which.parameters[i];
         if (p.nothing) continue;
-        const bool in_registers = places[i].registers[0] >= 0;
+        const bool in_registers = locations[i].registers[0] >= 0;
         if (p.by_reference) {
-            reference(i, in_registers ? slot(places[i].registers[0]) : stack + places[i].offset);
+            reference(i, in_registers ? slot(locations[i].registers[0]) : stack + locations[i].offset);
         } else if (!in_registers) {
-            part(i, 0, stack + places[i].offset, p.bytes);
+            part(i, 0, stack + locations[i].offset, p.bytes);
         } else {
             for (std::size_t k = 0; k < p.eightbytes.size(); ++k)
-                part(i, k * 8, slot(places[i].registers[k]), std::min<std::size_t>(8, p.bytes - k * 8));
+                part(i, k * 8, slot(locations[i].registers[k]), std::min<std::size_t>(8, p.bytes - k * 8));
         }
     }
 }
@@ -75,7 +75,7 @@ void for_arguments(const kernel& which, saved_registers& registers, std::byte* s
 }  // namespace
 
 const kernel* find_kernel(const void* host) {
-    if (host == nullptr) return nullptr;  // rows of kernels that only kernels launch have it, too
+    if (host == nullptr) return nullptr;  // would match a row of a kernel that only kernels launch
     static std::mutex mutex;
     static auto& known = *new std::unordered_map<const void*, std::unique_ptr<kernel>>;
     std::lock_guard lock(mutex);
@@ -92,7 +92,7 @@ const kernel* find_kernel(const void* host) {
     for (const shared_variable& array : shared_variables_of(row->device))
         made->facts.static_shared_bytes += array.bytes;
     made->parameters = parameters_of(row->device);
-    places_of(made->parameters, made->stack_bytes);
+    locations_of(made->parameters, made->stack_bytes);
     return (known[host] = std::move(made)).get();
 }
 
@@ -134,7 +134,7 @@ std::vector<std::vector<std::byte>> arguments_of(const kernel& which, const save
     return arguments;
 }
 
-void lay_arguments(const kernel& which, void** arguments, saved_registers& registers, std::byte* stack) {
+void store_arguments(const kernel& which, void** arguments, saved_registers& registers, std::byte* stack) {
     for_arguments(
         which, registers, stack,
         [&](std::size_t i, std::size_t offset, void* at, std::size_t bytes) {

@@ -1,4 +1,4 @@
-// The program's kernels, and where a kernel's arguments lie when it is called: in registers and on the stack.
+// The program's kernels, and the location of a kernel's arguments at a call: in registers and on the stack.
 #pragma once
 
 #include <array>
@@ -24,16 +24,16 @@ struct kernel {
     record::kernel_name name;
     const void* device = nullptr;
     std::vector<parameter> parameters;
-    std::size_t stack_bytes = 0;  // of the arguments that do not fit the registers
+    std::size_t stack_bytes = 0;  // of the arguments that do not fit in registers
 };
 
-// `host`: the kernel's address in the host's code or in the device's. Null: no kernel's.
+// `host`: the kernel's address in host code or in device code. Returns null if it is not the address of a kernel.
 const kernel* find_kernel(const void* host);
 
-// Copies of a kernel's arguments, each by its bytes.
+// Copies the arguments of a kernel. Each copy holds the bytes of one argument.
 std::vector<std::vector<std::byte>> arguments_of(const kernel& which, const saved_registers& registers,
                                                  const void* stack);
-// Lays the arguments where the kernel expects them.
-void lay_arguments(const kernel& which, void** arguments, saved_registers& registers, std::byte* stack);
+// Stores the arguments where the kernel expects them.
+void store_arguments(const kernel& which, void** arguments, saved_registers& registers, std::byte* stack);
 
 }  // namespace cornerturn::emulator

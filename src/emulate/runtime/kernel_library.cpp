@@ -1,4 +1,4 @@
-// What C's library is in kernels: objects.cpp gives device code these for malloc, memcpy, assert and the like.
+// The C library in kernels. objects.cpp makes device code call these functions for malloc, memcpy, assert and others.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -10,7 +10,7 @@
 namespace cornerturn::emulator {
 namespace {
 
-// Byte by byte, as CUDA's own do where nothing is known of the size.
+// Byte by byte, like CUDA's memcpy and memset if the compiler does not know the size.
 void access_bytes(const void* at, std::size_t bytes, direction op, std::uintptr_t return_address) {
     for (std::size_t i = 0; i < bytes; ++i)
         worker::access(reinterpret_cast<std::uintptr_t>(at) + i, 1, op, return_address);
@@ -75,7 +75,7 @@ void* cornerturn_kernel_memset(void* to, int value, std::size_t bytes) {
     self.fail_assertion(CORNERTURN_RETURN_ADDRESS);
 }
 
-// Ticks of the processor, which say nothing about a GPU.
+// Ticks of the host's processor. They have no relation to a GPU's clock.
 std::clock_t cornerturn_kernel_clock() { return static_cast<std::clock_t>(__builtin_ia32_rdtsc()); }
 
 [[noreturn]] void cornerturn_kernel_abort() {

@@ -1,4 +1,4 @@
-// What the runtime asks of the part that knows the program's kernels and device variables.
+// The program's kernels and device variables, for the rest of the runtime.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,8 +14,8 @@ struct kernel_facts {
     std::string name;
     std::size_t static_shared_bytes = 0;
 };
-const kernel_facts* facts_of(const void* host_function);             // null: not a kernel
-std::vector<std::size_t> argument_bytes(const void* host_function);  // of each parameter
+const kernel_facts* facts_of(const void* host_function);             // null: no kernel
+std::vector<std::size_t> argument_bytes(const void* host_function);  // one for each parameter
 
 // A __device__, __constant__ or __managed__ variable.
 struct device_symbol {
@@ -24,7 +24,6 @@ struct device_symbol {
 };
 const device_symbol* symbol_of(const void* host_address);  // null: no device variable
 
-// The name, the begin and the size of each.
 struct device_variable {
     std::string name;
     std::uintptr_t begin;
@@ -38,7 +37,7 @@ std::size_t dynamic_shared_limit(const void* function);
 // device.cpp: cudaLimitStackSize.
 std::size_t stack_limit();
 
-// The address of each, as launches take them.
+// The address of each argument, in the form that launches take.
 std::vector<void*> addresses_of(std::vector<std::vector<std::byte>>& arguments);
 
 struct launch_shape {

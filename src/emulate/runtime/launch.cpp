@@ -1,5 +1,5 @@
-// From a launch in the program's own code to the emulator: which kernel it is, with which arguments, and what came of
-// it.
+// From a launch in the program to the emulator: finds the kernel and its arguments, runs the grid, and reports the
+// result.
 #include "emulator/launch.hpp"
 
 #include <fmt/format.h>
@@ -24,22 +24,22 @@
 #include "emulator/symbols.hpp"
 #include "emulator/worker.hpp"
 
-// What the objects' tables say (src/emulate/objects.cpp).
+// A row of the tables that src/emulate/objects.cpp adds to object files.
 struct ct_variable_row {
-    const void* host;  // null: the host's code has none
+    const void* host;  // null: host code does not contain the variable
     void* device;
     std::uint64_t bytes, kind;  // 0: __device__, 1: __constant__, 2: __managed__
 };
-// What all `extern __shared__` arrays are, of the block that the OS thread runs.
+// The memory of all `extern __shared__` arrays in the block that this OS thread runs.
 alignas(1024) thread_local constinit std::byte dynamic_shared_memory[cornerturn::emulator::kMaxShared] asm(
     "cornerturn_dynamic_shared"){};
 extern "C" {
 [[gnu::weak]] extern const ct_variable_row __start_ct_variables[], __stop_ct_variables[];
 }
 
-// A kernel in the host's code is a jump to cornerturn_launch_from_host, with its own address in r11: the arguments lie
-// in the registers and on the stack as for any function. cornerturn_call_kernel calls the device's function with the
-// same, on a fiber.
+// A kernel in host code is a jump to cornerturn_launch_from_host, with the kernel's address in r11. The arguments are
+// in registers and on the stack, as for any function. cornerturn_call_kernel calls the device function with the same
+// arguments on a fiber.
 #if defined(__x86_64__)
 asm(R"(
     .text
@@ -115,7 +115,7 @@ cornerturn_call_kernel:
     .size cornerturn_call_kernel, .-cornerturn_call_kernel
 )");
 #else
-#error "the emulator runs foreign programs only on x86-64"
+#error "the emulator runs CUDA programs only on x86-64"
 #endif
 
 // `stack_bytes`: a multiple of 16.
@@ -125,12 +125,12 @@ extern "C" void cornerturn_call_kernel(const cornerturn::emulator::saved_registe
 namespace cornerturn::emulator {
 namespace {
 
-// The launches whose arguments are still being evaluated, by the thread that makes them, the innermost last. Not
-// thread_local: destructors of global objects launch kernels, too, when the thread's own objects are gone.
-class launches_to_come {
+// For each thread of the host: the launches whose arguments it is still evaluating, the innermost last. Not
+// thread_local: destructors of global objects launch kernels too, after thread_local objects are destroyed.
+class pending_launches {
 public:
-    static launches_to_come& instance() {
-        static auto* const one = new launches_to_come;
+    static pending_launches& instance() {
+        static auto* const one = new pending_launches;
         return *one;
     }
     void push(const launch_shape& shape) {
@@ -164,8 +164,8 @@ struct call {
     __builtin_unreachable();
 }
 
-void run_lanes(const void* what) {
-    const call& c = *static_cast<const call*>(what);
+void run_lanes(const void* argument) {
+    const call& c = *static_cast<const call*>(argument);
     for (const void* step = c.device;;) {
         cornerturn_call_kernel(c.registers, c.stack, c.stack_bytes, step);
         step = end_lane() ? c.device : reinterpret_cast<const void*>(&leave);
@@ -179,12 +179,12 @@ std::optional<found_memory> find_memory(std::uintptr_t address) {
             return found_memory{fmt::format("{} ({} bytes)", data_name(v->device), v->bytes), begin, v->bytes,
                                 v->kind == 1};
     }
-    // Tables of virtual functions, and what else of the device's code holds constants.
+    // Virtual function tables and other constants of device code.
     if (const byte_range constants = read_only_at(address); constants.bytes > 0)
         return found_memory{"constants of the program", constants.begin, constants.bytes, true};
     const std::optional<allocation> found = allocation_at(reinterpret_cast<const void*>(address));
     if (!found) return {};
-    return found_memory{found->name(), found->begin, found->bytes, false, found->what == allocation::heap};
+    return found_memory{found->name(), found->begin, found->bytes, false, found->kind == allocation::heap};
 }
 
 cudaError_t error_of(hazard_kind kind) {
@@ -203,22 +203,22 @@ cudaError_t error_of(hazard_kind kind) {
 cudaError_t run_grid(const kernel& which, const void* host, const launch_shape& shape, const saved_registers* registers,
                      const void* stack) {
     if (shape.shared_bytes > dynamic_shared_limit(host)) return cudaErrorInvalidValue;
-    options how;
-    how.keep_going = true;
-    how.prints_to_output = true;
-    how.find_memory = &find_memory;
-    how.describe_stray = &describe_stray;
-    how.dynamic_shared = [] { return static_cast<void*>(dynamic_shared_memory); };
+    options chosen;
+    chosen.keep_going = true;
+    chosen.prints_to_output = true;
+    chosen.find_memory = &find_memory;
+    chosen.describe_stray = &describe_stray;
+    chosen.dynamic_shared = [] { return static_cast<void*>(dynamic_shared_memory); };
     static auto* const races = new race_search;
-    how.races = races;
-    const run_options& wanted = run_options::given();
-    how.lines = record::wants_lines();
-    how.every_block = !wanted.sample;
-    how.guess_classes = wanted.sample;
-    how.workers = wanted.workers;
-    how.block_seconds = wanted.block_seconds;
-    how.stack_bytes = std::max<std::size_t>(wanted.stack_bytes, stack_limit()) + which.stack_bytes;
-    emulation emulated(how);
+    chosen.races = races;
+    const run_options& wanted = run_options::from_environment();
+    chosen.lines = record::wants_lines();
+    chosen.every_block = !wanted.sample;
+    chosen.guess_classes = wanted.sample;
+    chosen.workers = wanted.workers;
+    chosen.block_seconds = wanted.block_seconds;
+    chosen.stack_bytes = std::max<std::size_t>(wanted.stack_bytes, stack_limit()) + which.stack_bytes;
+    emulation emulated(chosen);
     const call made{registers, stack, which.stack_bytes, which.device};
     cudaError_t result = cudaSuccess;
     found_hazard last{};
@@ -246,26 +246,26 @@ cudaError_t run_grid(const kernel& which, const void* host, const launch_shape& 
     return result;
 }
 
-// A launch from a kernel: it begins when the grid that it was made in has ended, and that grid's launch ends with it.
-// So a GPU may do it, too.
+// A launch from a kernel. It starts when the parent grid has ended, and the parent's launch ends after it. A GPU may
+// use this order too.
 struct child_launch {
-    bool is_tail;         // comes after all others of its grid
-    std::uint64_t block;  // that made it, by its number in the grid
+    bool is_tail;         // runs after all other children of its grid
+    std::uint64_t block;  // index in the grid of the block that launched it
     const void* kernel;
     launch_shape shape;
     std::vector<std::vector<std::byte>> arguments;
 };
 std::mutex children_mutex;
-auto& children = *new std::vector<child_launch>;  // never destroyed, as all that a launch needs
+auto& children = *new std::vector<child_launch>;  // never destroyed: destructors of global objects launch kernels
 
 cudaError_t run_with(const kernel& which, const void* host, const launch_shape& shape, void** arguments) {
     saved_registers registers{};
     std::vector<std::byte> stack(which.stack_bytes);
-    lay_arguments(which, arguments, registers, stack.data());
+    store_arguments(which, arguments, registers, stack.data());
     return run_grid(which, host, shape, &registers, stack.data());
 }
 
-// Those of the grid that has just ended, with their own.
+// Runs the children of the grid that has just ended, and their children.
 cudaError_t run_children() {
     std::vector<child_launch> ready;
     ready.swap(children);
@@ -281,7 +281,7 @@ cudaError_t run_children() {
     return cudaSuccess;
 }
 
-// run(): runs a grid and all that it launches.
+// Runs a grid with run(), and then its child launches.
 template <class Run>
 cudaError_t run_whole(Run&& run) {
     static std::mutex one_at_a_time;
@@ -297,13 +297,13 @@ cudaError_t run(const kernel& which, const void* host, const launch_shape& shape
     return run_whole([&] { return run_grid(which, host, shape, registers, stack); });
 }
 
-// What a lane has pushed: the arguments of its launch may let others run, which push, too.
+// The launch that a lane has pushed. While the lane evaluates the arguments, other lanes may run and push too.
 struct lane_launch {
     index3 thread;
     launch_shape shape;
     const void* device = nullptr;
 };
-// Those of the block that runs here.
+// The launches pushed by lanes of the block that this worker runs.
 std::vector<lane_launch>& pushed_by_lanes() {
     static auto* const by_worker = new std::map<const worker*, std::vector<lane_launch>>;
     static std::mutex mutex;
@@ -337,9 +337,9 @@ void launch_child(const saved_registers& registers, const void* stack) {
     });
 }
 
-// Launches, or adds a node to the graph that the stream is captured into.
-cudaError_t give_launch(const kernel& which, const void* host, const launch_shape& shape,
-                        const saved_registers* registers, const void* stack) {
+// Runs the launch, or adds it as a node to the graph that the stream is captured into.
+cudaError_t run_or_capture(const kernel& which, const void* host, const launch_shape& shape,
+                           const saved_registers* registers, const void* stack) {
     return capture_or_do(
         shape.stream,
         [&] {
@@ -388,21 +388,21 @@ bool ct_push_launch(dim3 grid, dim3 block, std::size_t shared_bytes, cudaStream_
         fail(error);
         return true;
     }
-    launches_to_come::instance().push({grid, block, shared_bytes, stream, false});
+    pending_launches::instance().push({grid, block, shared_bytes, stream, false});
     return false;
 }
 
 void ct_note_launched(const void* kernel) noexcept { last_of_lane().device = kernel; }
 
-// `host`: the kernel in the host's code; null: a kernel makes the launch.
+// `host`: the kernel's address in host code. Null: a kernel makes the launch.
 extern "C" void cornerturn_launch(const saved_registers* registers, const void* stack, const void* host) {
     if (host == nullptr) return launch_child(*registers, stack);
     const kernel* const which = find_kernel(host);
     if (which == nullptr) {
-        std::fprintf(stderr, "cornerturn: %s has no device code\n", function_name(host).c_str());
+        std::fprintf(stderr, "cornerturn: kernel %s has no device code\n", function_name(host).c_str());
         std::abort();
     }
-    const std::optional<launch_shape> shape = launches_to_come::instance().pop();
-    // Without a shape it was called as a function, without <<<...>>>.
-    fail(shape ? give_launch(*which, host, *shape, registers, stack) : cudaErrorMissingConfiguration);
+    const std::optional<launch_shape> shape = pending_launches::instance().pop();
+    // No shape: the program called the kernel as a function, without <<<...>>>.
+    fail(shape ? run_or_capture(*which, host, *shape, registers, stack) : cudaErrorMissingConfiguration);
 }

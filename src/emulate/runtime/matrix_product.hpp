@@ -1,4 +1,4 @@
-// Matrix products on the host, column-major: what cuBLAS and cublasLt compute here.
+// Column-major matrix products on the host, for cuBLAS and cublasLt.
 #pragma once
 
 #include <cublas_api.h>
@@ -14,7 +14,7 @@
 
 namespace cornerturn::emulator {
 
-// Without the rules for infinities of std::complex, which cost much.
+// Not std::complex, because its rules for infinities make products slow.
 template <class T>
 struct complex_number {
     T re{}, im{};
@@ -33,7 +33,7 @@ struct bfloat16_bits {
     std::uint16_t bits;
 };
 
-// From a stored element to the type that is computed with, and back.
+// Converts a stored element to the type of the computation, and back.
 template <class Compute, class Stored>
 Compute loaded(Stored value) {
     if constexpr (std::is_same_v<Stored, half_bits>) {
@@ -55,13 +55,12 @@ Stored stored(Compute value) {
     }
 }
 
-// What becomes of an element of C: alpha times the product's plus beta times what is there. C is not read where beta is
-// zero: it may hold NaN.
+// C = alpha * product + beta * C, for one element. If beta is zero, C is not read, because it may hold NaN.
 template <class Compute>
 struct scale_factors {
     Compute alpha, beta;
 
-    // `Scale`: the type in which the program gives them.
+    // `Scale`: the type of alpha and beta in the program.
     template <class Scale>
     static scale_factors read(const void* alpha, const void* beta) {
         return {loaded<Compute>(*static_cast<const Scale*>(alpha)), loaded<Compute>(*static_cast<const Scale*>(beta))};
@@ -91,7 +90,7 @@ struct operand {
     cublasOperation_t op;
 };
 
-// body(i) for each i < count, on all cores where `work` (multiplications) is worth it.
+// Calls body(i) for each i < count. Uses several cores if `work`, the number of multiplications, is large enough.
 template <class Body>
 void in_parallel(std::int64_t count, double work, const Body& body) {
     constexpr double kWorkOfThread = 1e6;
@@ -107,8 +106,8 @@ void in_parallel(std::int64_t count, double work, const Body& body) {
     for (std::thread& one : others) one.join();
 }
 
-// Strips of `width` of a matrix's long side, each with its k inner elements one after the other: zero at the edge, so
-// that the loops over a strip have a fixed length.
+// Packs a matrix into strips. A strip holds `width` elements of the long side for each of the k inner indices, in order
+// of the inner index. Zeros fill the last strip, so that loops over a strip have a fixed length.
 template <class Compute, class Stored>
 void pack(Compute* to, int width, const Stored* from, std::int64_t long_step, std::int64_t inner_step,
           std::int64_t length, std::int64_t k, bool conjugated) {
@@ -126,7 +125,7 @@ void pack(Compute* to, int width, const Stored* from, std::int64_t long_step, st
     });
 }
 
-// Calls `body` with a value of the element type; false: it is no type that Compute is computed from.
+// Calls `body` with a value of the element type. Returns false if Compute cannot be computed from that type.
 template <class Compute, class Body>
 bool with_element(cudaDataType type, const Body& body) {
     if constexpr (std::is_same_v<Compute, float>) {
@@ -153,13 +152,13 @@ bool takes(cudaDataType type) {
     return with_element<Compute>(type, [](auto) {});
 }
 
-// The packed form of op(matrix), m x k of the left operand, or k x n of the right one.
+// The packed form of op(matrix): m x k for the left operand, k x n for the right one.
 template <class Compute>
 std::unique_ptr<Compute[]> packed(const operand& from, int width, std::int64_t length, std::int64_t k, bool left) {
     const auto count = static_cast<std::size_t>((length + width - 1) / width * width * k);
     std::unique_ptr<Compute[]> to(new Compute[count]);
     const bool transposed = from.op == CUBLAS_OP_T || from.op == CUBLAS_OP_C;
-    const bool rows_long = left != transposed;  // whether the long side runs down the columns in memory
+    const bool rows_long = left != transposed;  // whether the long side is contiguous in memory
     const bool conjugated = from.op == CUBLAS_OP_C || from.op == CUBLAS_OP_CONJG;
     with_element<Compute>(from.type, [&](auto element) {
         using stored_type = decltype(element);
@@ -169,7 +168,7 @@ std::unique_ptr<Compute[]> packed(const operand& from, int width, std::int64_t l
     return to;
 }
 
-// finish(row, col, sum) for each element of op(A) op(B). The sums run over k in order.
+// Calls finish(row, col, sum) for each element of op(A) op(B). Each sum adds its k products in order.
 template <class Compute, class Finish>
 void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const operand& a, const operand& b,
               const Finish& finish) {
@@ -197,7 +196,7 @@ void multiply(std::int64_t m, std::int64_t n, std::int64_t k, const operand& a, 
     });
 }
 
-// The bytes of an element; 0: a type that nothing here computes with.
+// The bytes of an element. 0: the type is not supported.
 inline std::size_t element_bytes(cudaDataType type) {
     switch (type) {
         case CUDA_R_8I: return 1;
@@ -212,7 +211,7 @@ inline std::size_t element_bytes(cudaDataType type) {
     }
 }
 
-// Whether rows x cols from `at` is memory of the device's; if not, a real GPU would have met an illegal address.
+// Whether the rows x cols matrix at `at` lies in device memory. If not, a real GPU would report an illegal address.
 bool device_matrix(const void* at, cudaDataType type, std::int64_t rows, std::int64_t cols, std::int64_t ld);
 
 }  // namespace cornerturn::emulator

@@ -19,26 +19,27 @@
 namespace cornerturn::emulator {
 namespace {
 
-constexpr std::size_t kAlignment = 512;  // as the device's
-constexpr std::size_t kMapped = std::size_t{1}
-                                << 20;  // from here on memory is mapped: zero, and only there once touched
+constexpr std::size_t kAlignment = 512;  // that of device allocations
+// Allocations of at least this size are mapped. A mapping is zero, and takes memory only where it was touched.
+constexpr std::size_t kMapped = std::size_t{1} << 20;
 
 struct record {
     allocation is;
     unsigned flags = 0;
-    std::size_t mapped = 0;                       // bytes of the mapping; 0: from the heap
-    std::shared_ptr<reserved_memory> reserved{};  // whose memory it is, where it is a graph's
+    std::size_t mapped = 0;                       // bytes of the mapping; 0: the memory is from the heap
+    std::shared_ptr<reserved_memory> reserved{};  // owner of the memory, if it belongs to a graph
 };
 
 struct registry {
     std::mutex mutex;
-    std::map<std::uintptr_t, record> records;         // by begin; they do not overlap
-    std::map<std::uintptr_t, allocation> freed_ones;  // where nothing was allocated since; by begin, and no overlaps
-    std::map<std::uintptr_t, std::size_t> variables;  // device variables whose address the runtime gave
+    std::map<std::uintptr_t, record> records;         // by first address; they do not overlap
+    std::map<std::uintptr_t, allocation> freed_ones;  // by first address; none overlaps another or a later allocation
+    std::map<std::uintptr_t, std::size_t> variables;  // device variables whose address the program asked for
     int counts[5] = {};
-    std::size_t device_bytes = 0;  // device and managed
-    std::size_t all_bytes = 0;     // and pinned
-    // Of graphs: now, at most, and at most since the last trim, which is what they hold; and the most of that.
+    std::size_t device_bytes = 0;  // of device and managed memory
+    std::size_t all_bytes = 0;     // of device, managed and pinned memory
+    // Memory of graphs: in use now, and its maximum; reserved, which is the maximum in use since the last trim, and the
+    // maximum of that.
     std::uint64_t graph_bytes = 0, graph_high = 0, graph_held = 0, graph_held_high = 0;
     std::int64_t machine_bytes = -1;
 
@@ -50,7 +51,7 @@ struct registry {
         return at - candidate.is.begin < candidate.is.bytes ? &candidate : nullptr;
     }
 
-    // The bytes of the variable from `address` to its end; 0: no known variable.
+    // The bytes from `address` to the end of its variable. 0: no known variable is there.
     std::size_t variable_left(const void* address) const {
         const auto at = reinterpret_cast<std::uintptr_t>(address);
         auto next = variables.upper_bound(at);
@@ -59,20 +60,20 @@ struct registry {
         return at - begin < bytes ? bytes - (at - begin) : 0;
     }
 
-    // Whether another allocation of this size fits the device and the machine. Memory that is mapped but not yet
-    // touched does not count as used by the system, so the machine's limit is taken once.
-    bool fits(std::size_t bytes, allocation::kind what) {
+    // Whether another allocation of this size fits on the device and on the host. The host's limit is read only once,
+    // because the system does not count mapped memory as used before it is touched.
+    bool fits(std::size_t bytes, allocation::kind_type kind) {
         if (machine_bytes < 0) machine_bytes = available_memory();
         const auto machine = static_cast<std::size_t>(machine_bytes);
         if (bytes > machine || all_bytes > machine - bytes) return false;
-        return what == allocation::pinned || (bytes <= kDeviceBytes && device_bytes <= kDeviceBytes - bytes);
+        return kind == allocation::pinned || (bytes <= kDeviceBytes && device_bytes <= kDeviceBytes - bytes);
     }
 
     void count(const record& one, bool more) {
-        if (one.is.what == allocation::registered) return;
+        if (one.is.kind == allocation::registered) return;
         const std::size_t signed_bytes = more ? one.is.bytes : std::size_t{0} - one.is.bytes;
         all_bytes += signed_bytes;
-        if (one.is.what != allocation::pinned) device_bytes += signed_bytes;
+        if (one.is.kind != allocation::pinned) device_bytes += signed_bytes;
         if (!one.reserved) return;
         graph_bytes += signed_bytes;
         graph_high = std::max(graph_high, graph_bytes);
@@ -81,17 +82,17 @@ struct registry {
     }
 
     void add(record one) {
-        one.is.id = ++counts[one.is.what];
+        one.is.id = ++counts[one.is.kind];
         count(one, true);
         records.emplace(one.is.begin, one);
         forget_freed(one.is);
     }
 
-    // Memory of the device's, or pinned: registered memory is the host's own again.
+    // Not for registered memory, which the host may go on using.
     void note_freed(const allocation& one) {
         constexpr std::size_t kMost = 1 << 16;
         forget_freed(one);
-        if (one.what != allocation::registered && freed_ones.size() < kMost) freed_ones.emplace(one.begin, one);
+        if (one.kind != allocation::registered && freed_ones.size() < kMost) freed_ones.emplace(one.begin, one);
     }
     void forget_freed(const allocation& one) {
         auto next = freed_ones.lower_bound(one.begin);
@@ -100,8 +101,8 @@ struct registry {
     }
 };
 
-// Never destroyed: programs free memory in the destructors of their global variables.
-registry& all() {
+// Never destroyed, because programs free memory in destructors of global variables.
+registry& state() {
     static registry* const one = new registry;
     return *one;
 }
@@ -111,28 +112,28 @@ std::size_t page_bytes() {
     return bytes;
 }
 
-// `mapped`: the bytes of the mapping, if it is one. An inaccessible page behind each mapping keeps two of them from
-// being neighbours.
+// `mapped`: the bytes of the mapping; 0: from the heap. Each mapping ends with an inaccessible page, so that no two are
+// adjacent.
 void* obtain(std::size_t bytes, std::size_t& mapped) {
     mapped = 0;
     if (bytes >= kMapped) {
-        const std::size_t page = page_bytes(), whole = (bytes + page - 1) / page * page, all = whole + page;
-        void* const at = mmap(nullptr, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        const std::size_t page = page_bytes(), whole = (bytes + page - 1) / page * page, total = whole + page;
+        void* const at = mmap(nullptr, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (at == MAP_FAILED) return nullptr;
         if (mprotect(at, whole, PROT_READ | PROT_WRITE) == 0) {
-            mapped = all;
+            mapped = total;
             return at;
         }
-        munmap(at, all);
+        munmap(at, total);
         return nullptr;
     }
     const std::size_t whole = (bytes + kAlignment - 1) / kAlignment * kAlignment;
     void* const at = std::aligned_alloc(kAlignment, whole);
-    if (at) std::memset(at, 0, whole);  // as memory is that a GPU has not given to this process before
+    if (at) std::memset(at, 0, whole);  // like memory that a GPU gives to a process for the first time
     return at;
 }
 
-void give_back(void* at, std::size_t mapped) {
+void free_memory(void* at, std::size_t mapped) {
     if (mapped) {
         munmap(at, mapped);
     } else {
@@ -140,9 +141,9 @@ void give_back(void* at, std::size_t mapped) {
     }
 }
 
-void give_back(const record& one) {
-    if (one.is.what == allocation::registered || one.reserved) return;
-    give_back(reinterpret_cast<void*>(one.is.begin), one.mapped);
+void free_memory(const record& one) {
+    if (one.is.kind == allocation::registered || one.reserved) return;
+    free_memory(reinterpret_cast<void*>(one.is.begin), one.mapped);
 }
 
 }  // namespace
@@ -150,66 +151,66 @@ void give_back(const record& one) {
 std::string allocation::name() const {
     static constexpr const char* kCalls[] = {"cudaMalloc", "cudaMallocHost", "cudaMallocManaged", "cudaHostRegister",
                                              "a kernel's malloc"};
-    return std::string(kCalls[what]) + " #" + std::to_string(id) + " (" + std::to_string(bytes) + " bytes)";
+    return std::string(kCalls[kind]) + " #" + std::to_string(id) + " (" + std::to_string(bytes) + " bytes)";
 }
 
 std::vector<allocation> allocations() {
-    const std::lock_guard lock(all().mutex);
+    const std::lock_guard lock(state().mutex);
     std::vector<allocation> list;
-    for (const auto& [begin, one] : all().records) list.push_back(one.is);
+    for (const auto& [begin, one] : state().records) list.push_back(one.is);
     return list;
 }
 
 std::optional<allocation> allocation_at(const void* address) {
-    const std::lock_guard lock(all().mutex);
-    const record* const one = all().find(address);
+    const std::lock_guard lock(state().mutex);
+    const record* const one = state().find(address);
     return one ? std::optional(one->is) : std::nullopt;
 }
 
 std::optional<allocation> freed_at(const void* address) {
-    const std::lock_guard lock(all().mutex);
+    const std::lock_guard lock(state().mutex);
     const auto at = reinterpret_cast<std::uintptr_t>(address);
-    auto next = all().freed_ones.upper_bound(at);
-    if (next == all().freed_ones.begin()) return {};
+    auto next = state().freed_ones.upper_bound(at);
+    if (next == state().freed_ones.begin()) return {};
     const allocation& one = std::prev(next)->second;
     return at - one.begin < one.bytes ? std::optional(one) : std::nullopt;
 }
 
 bool is_device_pointer(const void* address) {
-    const std::lock_guard lock(all().mutex);
-    const record* const one = all().find(address);
-    if (one) return one->is.what == allocation::device || one->is.what == allocation::managed;
-    return all().variable_left(address) > 0;
+    const std::lock_guard lock(state().mutex);
+    const record* const one = state().find(address);
+    if (one) return one->is.kind == allocation::device || one->is.kind == allocation::managed;
+    return state().variable_left(address) > 0;
 }
 
 void note_symbol(const void* address, std::size_t bytes) {
-    const std::lock_guard lock(all().mutex);
-    all().variables[reinterpret_cast<std::uintptr_t>(address)] = bytes;
+    const std::lock_guard lock(state().mutex);
+    state().variables[reinterpret_cast<std::uintptr_t>(address)] = bytes;
 }
 
-cudaError_t allocate(void** result, std::size_t bytes, allocation::kind what, unsigned flags) {
+cudaError_t allocate(void** result, std::size_t bytes, allocation::kind_type kind, unsigned flags) {
     if (!result) return cudaErrorInvalidValue;
     *result = nullptr;
     if (bytes == 0) return cudaSuccess;
-    const std::lock_guard lock(all().mutex);
-    if (!all().fits(bytes, what)) return cudaErrorMemoryAllocation;
+    const std::lock_guard lock(state().mutex);
+    if (!state().fits(bytes, kind)) return cudaErrorMemoryAllocation;
     record one;
     void* const at = obtain(bytes, one.mapped);
     if (!at) return cudaErrorMemoryAllocation;
     one.is.begin = reinterpret_cast<std::uintptr_t>(at);
     one.is.bytes = bytes;
-    one.is.what = what;
+    one.is.kind = kind;
     one.flags = flags;
-    all().add(one);
+    state().add(one);
     *result = at;
     return cudaSuccess;
 }
 
-reserved_memory::~reserved_memory() { give_back(at, mapped); }
+reserved_memory::~reserved_memory() { free_memory(at, mapped); }
 
 std::shared_ptr<reserved_memory> reserve(std::size_t bytes) {
-    const std::lock_guard lock(all().mutex);
-    if (!all().fits(bytes, allocation::device)) return nullptr;
+    const std::lock_guard lock(state().mutex);
+    if (!state().fits(bytes, allocation::device)) return nullptr;
     auto made = std::make_shared<reserved_memory>();
     made->at = obtain(bytes, made->mapped);
     made->bytes = bytes;
@@ -217,73 +218,73 @@ std::shared_ptr<reserved_memory> reserve(std::size_t bytes) {
 }
 
 cudaError_t activate(const std::shared_ptr<reserved_memory>& memory) {
-    const std::lock_guard lock(all().mutex);
-    if (all().find(memory->at)) return cudaErrorInvalidValue;
-    if (!all().fits(memory->bytes, allocation::device)) return cudaErrorMemoryAllocation;
+    const std::lock_guard lock(state().mutex);
+    if (state().find(memory->at)) return cudaErrorInvalidValue;
+    if (!state().fits(memory->bytes, allocation::device)) return cudaErrorMemoryAllocation;
     record one;
     one.is.begin = reinterpret_cast<std::uintptr_t>(memory->at);
     one.is.bytes = memory->bytes;
     one.reserved = memory;
-    all().add(one);
+    state().add(one);
     return cudaSuccess;
 }
 
-cudaError_t release(void* at, allocation::kind what) {
+cudaError_t release(void* at, allocation::kind_type kind) {
     record one;
     {
-        const std::lock_guard lock(all().mutex);
-        const record* const found = all().find(at);
+        const std::lock_guard lock(state().mutex);
+        const record* const found = state().find(at);
         if (!found || found->is.begin != reinterpret_cast<std::uintptr_t>(at)) return cudaErrorInvalidValue;
-        const bool frees_managed = what == allocation::device && found->is.what == allocation::managed;
-        if (found->is.what != what && !frees_managed) return cudaErrorInvalidValue;
+        const bool frees_managed = kind == allocation::device && found->is.kind == allocation::managed;
+        if (found->is.kind != kind && !frees_managed) return cudaErrorInvalidValue;
         one = *found;
-        all().records.erase(one.is.begin);
-        all().note_freed(one.is);
-        all().count(one, false);
+        state().records.erase(one.is.begin);
+        state().note_freed(one.is);
+        state().count(one, false);
     }
-    if (one.is.what == allocation::device) pool_forgets(at);
-    give_back(one);
+    if (one.is.kind == allocation::device) pool_forgets(at);
+    free_memory(one);
     return cudaSuccess;
 }
 
 void release_all() {
     std::map<std::uintptr_t, record> gone;
     {
-        const std::lock_guard lock(all().mutex);
-        gone.swap(all().records);
+        const std::lock_guard lock(state().mutex);
+        gone.swap(state().records);
         for (const auto& [begin, one] : gone) {
-            all().count(one, false);
-            all().note_freed(one.is);
+            state().count(one, false);
+            state().note_freed(one.is);
         }
     }
     for (const auto& [begin, one] : gone) {
         pool_forgets(reinterpret_cast<void*>(begin));
-        give_back(one);
+        free_memory(one);
     }
 }
 
 bool device_range(const void* at, std::size_t bytes) {
-    const std::lock_guard lock(all().mutex);
-    const record* const one = all().find(at);
-    if (!one) return all().variable_left(at) >= std::max<std::size_t>(bytes, 1);
+    const std::lock_guard lock(state().mutex);
+    const record* const one = state().find(at);
+    if (!one) return state().variable_left(at) >= std::max<std::size_t>(bytes, 1);
     return bytes <= one->is.begin + one->is.bytes - reinterpret_cast<std::uintptr_t>(at);
 }
 
 bool any_range(const void* at, std::size_t bytes) {
-    const std::lock_guard lock(all().mutex);
-    if (const record* const one = all().find(at)) {
+    const std::lock_guard lock(state().mutex);
+    if (const record* const one = state().find(at)) {
         return bytes <= one->is.begin + one->is.bytes - reinterpret_cast<std::uintptr_t>(at);
     }
-    const std::size_t left = all().variable_left(at);
+    const std::size_t left = state().variable_left(at);
     return at && (left == 0 || bytes <= left);
 }
 
-// A pointer to device memory is none of the host's; the caller lets a copy among device memory pass.
+// False for a pointer to device memory. The caller allows copies from device memory to device memory.
 bool host_range(const void* at, std::size_t bytes) {
     {
-        const std::lock_guard lock(all().mutex);
-        const record* const one = all().find(at);
-        if (one ? one->is.what == allocation::device : all().variable_left(at) > 0) return false;
+        const std::lock_guard lock(state().mutex);
+        const record* const one = state().find(at);
+        if (one ? one->is.kind == allocation::device : state().variable_left(at) > 0) return false;
     }
     return any_range(at, bytes);
 }
@@ -292,7 +293,7 @@ cudaError_t check_copy(const void* to, std::size_t to_bytes, const void* from, s
                        cudaMemcpyKind kind) {
     if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
     if (!to || !from || !any_range(to, to_bytes) || !any_range(from, from_bytes)) return cudaErrorInvalidValue;
-    // An H200 with CUDA 13 takes a copy among device memory whatever its kind says.
+    // An H200 with CUDA 13 accepts every kind for a copy from device memory to device memory.
     const bool to_device = device_range(to, to_bytes), from_device = device_range(from, from_bytes);
     if (kind == cudaMemcpyDefault || (to_device && from_device)) return cudaSuccess;
     const bool wants_to = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
@@ -329,7 +330,7 @@ cudaError_t cudaHostAlloc(void** pHost, size_t size, unsigned int flags) {
         if (flags & ~(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined)) {
             return cudaErrorInvalidValue;
         }
-        return allocate(pHost, size, allocation::pinned, flags | cudaHostAllocMapped);  // mapped: as on an H200
+        return allocate(pHost, size, allocation::pinned, flags | cudaHostAllocMapped);  // always mapped, as on an H200
     });
 }
 
@@ -373,21 +374,21 @@ cudaError_t cudaFreeHost(void* ptr) {
 cudaError_t cudaHostRegister(void* ptr, size_t size, unsigned int flags) {
     return api_call([&] {
         if (!ptr || !size || flags > 0x0fu) return cudaErrorInvalidValue;
-        const std::lock_guard lock(all().mutex);
+        const std::lock_guard lock(state().mutex);
         const auto begin = reinterpret_cast<std::uintptr_t>(ptr);
-        const record* overlapping = all().find(ptr);
-        const auto next = all().records.upper_bound(begin);
-        if (!overlapping && next != all().records.end() && next->first - begin < size) overlapping = &next->second;
+        const record* overlapping = state().find(ptr);
+        const auto next = state().records.upper_bound(begin);
+        if (!overlapping && next != state().records.end() && next->first - begin < size) overlapping = &next->second;
         if (overlapping) {
-            return overlapping->is.what == allocation::registered ? cudaErrorHostMemoryAlreadyRegistered
+            return overlapping->is.kind == allocation::registered ? cudaErrorHostMemoryAlreadyRegistered
                                                                   : cudaErrorInvalidValue;
         }
         record one;
         one.is.begin = begin;
         one.is.bytes = size;
-        one.is.what = allocation::registered;
+        one.is.kind = allocation::registered;
         one.flags = flags | cudaHostRegisterMapped;
-        all().add(one);
+        state().add(one);
         return cudaSuccess;
     });
 }
@@ -404,7 +405,7 @@ cudaError_t cudaHostGetDevicePointer(void** pDevice, void* pHost, unsigned int f
     return api_call([&] {
         if (!pDevice || flags) return cudaErrorInvalidValue;
         const auto one = allocation_at(pHost);
-        if (!one || one->what == allocation::device || one->what == allocation::heap) return cudaErrorInvalidValue;
+        if (!one || one->kind == allocation::device || one->kind == allocation::heap) return cudaErrorInvalidValue;
         *pDevice = pHost;
         return cudaSuccess;
     });
@@ -412,9 +413,9 @@ cudaError_t cudaHostGetDevicePointer(void** pDevice, void* pHost, unsigned int f
 
 cudaError_t cudaHostGetFlags(unsigned int* pFlags, void* pHost) {
     return api_call([&] {
-        const std::lock_guard lock(all().mutex);
-        const record* const one = all().find(pHost);
-        if (!pFlags || !one || one->is.what == allocation::device || one->is.what == allocation::heap)
+        const std::lock_guard lock(state().mutex);
+        const record* const one = state().find(pHost);
+        if (!pFlags || !one || one->is.kind == allocation::device || one->is.kind == allocation::heap)
             return cudaErrorInvalidValue;
         *pFlags = one->flags;
         return cudaSuccess;
@@ -424,11 +425,11 @@ cudaError_t cudaHostGetFlags(unsigned int* pFlags, void* pHost) {
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
     return api_call([&] {
         if (!free || !total) return cudaErrorInvalidValue;
-        const std::lock_guard lock(all().mutex);
-        if (all().machine_bytes < 0) all().machine_bytes = cornerturn::available_memory();
-        const auto machine = static_cast<std::size_t>(all().machine_bytes);
+        const std::lock_guard lock(state().mutex);
+        if (state().machine_bytes < 0) state().machine_bytes = cornerturn::available_memory();
+        const auto machine = static_cast<std::size_t>(state().machine_bytes);
         *total = kDeviceBytes;
-        *free = std::min(kDeviceBytes - all().device_bytes, machine - std::min(machine, all().all_bytes));
+        *free = std::min(kDeviceBytes - state().device_bytes, machine - std::min(machine, state().all_bytes));
         return cudaSuccess;
     });
 }
@@ -436,8 +437,8 @@ cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
 cudaError_t cudaDeviceGraphMemTrim(int device) {
     return api_call([&] {
         if (device) return cudaErrorInvalidDevice;
-        const std::lock_guard lock(all().mutex);
-        all().graph_held = all().graph_bytes;
+        const std::lock_guard lock(state().mutex);
+        state().graph_held = state().graph_bytes;
         return cudaSuccess;
     });
 }
@@ -446,8 +447,9 @@ cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttribut
     return api_call([&] {
         if (device) return cudaErrorInvalidDevice;
         if (!value || attr > cudaGraphMemAttrReservedMemHigh) return cudaErrorInvalidValue;
-        const std::lock_guard lock(all().mutex);
-        const std::uint64_t known[] = {all().graph_bytes, all().graph_high, all().graph_held, all().graph_held_high};
+        const std::lock_guard lock(state().mutex);
+        const std::uint64_t known[] = {state().graph_bytes, state().graph_high, state().graph_held,
+                                       state().graph_held_high};
         *static_cast<std::uint64_t*>(value) = known[attr];
         return cudaSuccess;
     });
@@ -458,11 +460,11 @@ cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttribut
         if (device) return cudaErrorInvalidDevice;
         const bool is_high = attr == cudaGraphMemAttrUsedMemHigh || attr == cudaGraphMemAttrReservedMemHigh;
         if (!value || !is_high || *static_cast<std::uint64_t*>(value) != 0) return cudaErrorInvalidValue;
-        const std::lock_guard lock(all().mutex);
+        const std::lock_guard lock(state().mutex);
         if (attr == cudaGraphMemAttrUsedMemHigh)
-            all().graph_high = all().graph_bytes;
+            state().graph_high = state().graph_bytes;
         else
-            all().graph_held_high = all().graph_held;
+            state().graph_held_high = state().graph_held;
         return cudaSuccess;
     });
 }
@@ -473,11 +475,11 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes* attributes, c
         void* const at = const_cast<void*>(ptr);
         const auto one = allocation_at(ptr);
         *attributes = {cudaMemoryTypeHost, 0, at, at};
-        if (one ? one->what == allocation::device || one->what == allocation::heap : is_device_pointer(ptr)) {
+        if (one ? one->kind == allocation::device || one->kind == allocation::heap : is_device_pointer(ptr)) {
             *attributes = {cudaMemoryTypeDevice, 0, at, nullptr};
         } else if (!one) {
             *attributes = {cudaMemoryTypeUnregistered, cudaInvalidDeviceId, nullptr, at};
-        } else if (one->what == allocation::managed) {
+        } else if (one->kind == allocation::managed) {
             attributes->type = cudaMemoryTypeManaged;
         }
         return cudaSuccess;

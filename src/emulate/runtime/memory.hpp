@@ -1,4 +1,4 @@
-// The program's memory as CUDA sees it: what was allocated, of which kind, and which copies are allowed.
+// The program's memory in CUDA's view: allocations, their kinds, and the copies that are allowed.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -15,25 +15,26 @@ namespace cornerturn::emulator {
 struct allocation {
     std::uintptr_t begin = 0;
     std::size_t bytes = 0;
-    enum kind { device, pinned, managed, registered, heap } what = device;  // heap: by a kernel's malloc
-    int id = 0;  // counts the allocations of its kind, from 1
+    enum kind_type { device, pinned, managed, registered, heap } kind = device;  // heap: malloc in a kernel
+    int id = 0;  // number among the allocations of its kind, from 1
 
     std::string name() const;  // "cudaMalloc #3 (4096 bytes)"
 };
 
 std::vector<allocation> allocations();
-std::optional<allocation> allocation_at(const void* address);  // the one that holds this byte
-std::optional<allocation> freed_at(const void* address);       // the last that held it, if nothing does now
+std::optional<allocation> allocation_at(const void* address);  // the allocation that contains this byte
+std::optional<allocation> freed_at(const void* address);       // the last one that contained it, if none does now
 
-// Whether the address lies in device or managed memory, device variables that the program asked for included.
+// Whether the address is in device or managed memory. This includes device variables whose address the program asked
+// for.
 bool is_device_pointer(const void* address);
 
 // For the rest of the runtime.
-cudaError_t allocate(void** result, std::size_t bytes, allocation::kind what, unsigned flags = 0);
-cudaError_t release(void* at, allocation::kind what);  // the begin of an allocation of this kind
-void release_all();                                    // cudaDeviceReset
-// A graph's memory: it has its address from the beginning, and is an allocation from activate() to release(). Whoever
-// holds it keeps the address.
+cudaError_t allocate(void** result, std::size_t bytes, allocation::kind_type kind, unsigned flags = 0);
+cudaError_t release(void* at, allocation::kind_type kind);  // `at`: the first byte of an allocation of this kind
+void release_all();                                         // cudaDeviceReset
+// Memory of a graph. Its address is reserved for the lifetime of this object. It is an allocation from activate() to
+// release().
 struct reserved_memory {
     void* at = nullptr;
     std::size_t bytes = 0, mapped = 0;
@@ -42,16 +43,17 @@ struct reserved_memory {
     reserved_memory(const reserved_memory&) = delete;
     reserved_memory& operator=(const reserved_memory&) = delete;
 };
-std::shared_ptr<reserved_memory> reserve(std::size_t bytes);  // null: there is not so much
+std::shared_ptr<reserved_memory> reserve(std::size_t bytes);  // null: not enough memory
 cudaError_t activate(const std::shared_ptr<reserved_memory>& memory);
 void note_symbol(const void* address, std::size_t bytes);
 
-// Whether `bytes` from `at` may be one side of a copy. A range that begins in an allocation must end in it.
+// Whether the `bytes` at `at` may be the source or destination of a copy. A range that begins in an allocation must end
+// in it.
 bool device_range(const void* at, std::size_t bytes);
 bool host_range(const void* at, std::size_t bytes);
 bool any_range(const void* at, std::size_t bytes);
 
-// Whether both sides of a copy are what its kind says: cudaSuccess, cudaErrorInvalidMemcpyDirection or
+// Whether source and destination of a copy agree with its kind. Returns cudaSuccess, cudaErrorInvalidMemcpyDirection or
 // cudaErrorInvalidValue.
 cudaError_t check_copy(const void* to, std::size_t to_bytes, const void* from, std::size_t from_bytes,
                        cudaMemcpyKind kind);

@@ -1,4 +1,4 @@
-// Half and bfloat16 as the host computes with them: their bits, to and from float.
+// Conversions between float and the bits of half and bfloat16, on the host.
 #pragma once
 
 #include <bit>
@@ -10,7 +10,7 @@ inline float float_of_half(std::uint16_t bits) {
     const std::uint32_t sign = (bits & 0x8000u) << 16, exponent = (bits >> 10) & 0x1fu, fraction = bits & 0x3ffu;
     if (exponent == 0x1f) return std::bit_cast<float>(sign | 0x7f800000u | fraction << 13);
     if (exponent) return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
-    const float magnitude = static_cast<float>(fraction) * 0x1p-24f;  // zero and subnormal numbers
+    const float magnitude = static_cast<float>(fraction) * 0x1p-24f;  // zero or subnormal
     return sign ? -magnitude : magnitude;
 }
 

@@ -1,5 +1,5 @@
-// Memory pools and stream-ordered allocation. A pool only counts here: memory comes from and goes back to the system
-// at once, so what a pool holds in reserve is what it has given.
+// Memory pools and stream-ordered allocation. A pool only counts its allocations. Memory comes from the system and
+// returns to it at once, so a pool's reserved memory is its memory in use.
 #include "emulate/runtime/pools.hpp"
 
 #include <algorithm>
@@ -23,38 +23,38 @@ namespace cornerturn::emulator {
 namespace {
 
 struct pool_state {
-    std::mutex mutex;  // of the counts
+    std::mutex mutex;  // guards the counts
     handles<CUmemPoolHandle_st> pools;
-    std::unordered_map<void*, std::pair<cudaMemPool_t, std::size_t>> given;
+    std::unordered_map<void*, std::pair<cudaMemPool_t, std::size_t>> allocated;
     CUmemPoolHandle_st standard;
     cudaMemPool_t current = &standard;
 };
 
-pool_state& all() {
+pool_state& state() {
     static pool_state* const one = new pool_state;
     return *one;
 }
 
-bool exists(cudaMemPool_t pool) { return pool == &all().standard || all().pools.has(pool); }
+bool exists(cudaMemPool_t pool) { return pool == &state().standard || state().pools.has(pool); }
 
-// The address is there at once, the memory when the graph runs.
+// The address is known at once. The memory is allocated when the graph runs.
 cudaError_t allocate_in_graph(void** result, std::size_t bytes, cudaStream_t stream) {
     if (!result || !bytes) return cudaErrorInvalidValue;
     allocation_work work{};
     work.memory = reserve(bytes);
     if (!work.memory) return cudaErrorMemoryAllocation;
-    work.what.poolProps.allocType = cudaMemAllocationTypePinned;
-    work.what.poolProps.location = {cudaMemLocationTypeDevice, 0};
-    work.what.bytesize = bytes;
-    *result = work.what.dptr = work.memory->at;
+    work.params.poolProps.allocType = cudaMemAllocationTypePinned;
+    work.params.poolProps.location = {cudaMemLocationTypeDevice, 0};
+    work.params.bytesize = bytes;
+    *result = work.params.dptr = work.memory->at;
     return submit(stream, std::move(work));
 }
 
 cudaError_t allocate_now(void** result, std::size_t bytes, cudaMemPool_t pool) {
     if (const cudaError_t error = allocate(result, bytes, allocation::device)) return error;
     if (!*result) return cudaSuccess;
-    const std::lock_guard lock(all().mutex);
-    all().given[*result] = {pool, bytes};
+    const std::lock_guard lock(state().mutex);
+    state().allocated[*result] = {pool, bytes};
     pool->used += bytes;
     pool->used_high = std::max(pool->used_high, pool->used);
     return cudaSuccess;
@@ -69,7 +69,7 @@ cudaError_t allocate_from(void** result, std::size_t bytes, cudaMemPool_t pool, 
 
 cudaError_t free_now(void* at) {
     const auto one = allocation_at(at);
-    if (one && one->what == allocation::managed) return cudaErrorNotSupported;
+    if (one && one->kind == allocation::managed) return cudaErrorNotSupported;
     return release(at, allocation::device);
 }
 
@@ -85,12 +85,12 @@ int* reuse_flag(cudaMemPool_t pool, cudaMemPoolAttr which) {
 }  // namespace
 
 void pool_forgets(void* at) {
-    const std::lock_guard lock(all().mutex);
-    const auto found = all().given.find(at);
-    if (found == all().given.end()) return;
+    const std::lock_guard lock(state().mutex);
+    const auto found = state().allocated.find(at);
+    if (found == state().allocated.end()) return;
     const auto [pool, bytes] = found->second;
     if (exists(pool)) pool->used -= bytes;
-    all().given.erase(found);
+    state().allocated.erase(found);
 }
 
 }  // namespace cornerturn::emulator
@@ -100,7 +100,7 @@ using namespace cornerturn::emulator;
 extern "C" {
 
 cudaError_t cudaMallocAsync(void** devPtr, size_t size, cudaStream_t stream) {
-    return api_call([&] { return allocate_from(devPtr, size, all().current, stream); });
+    return api_call([&] { return allocate_from(devPtr, size, state().current, stream); });
 }
 
 cudaError_t cudaMallocFromPoolAsync(void** ptr, size_t size, cudaMemPool_t memPool, cudaStream_t stream) {
@@ -119,7 +119,7 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* memPool, int device) {
     return api_call([&] {
         if (!memPool) return cudaErrorInvalidValue;
         if (device) return cudaErrorInvalidDevice;
-        *memPool = &all().standard;
+        *memPool = &state().standard;
         return cudaSuccess;
     });
 }
@@ -128,7 +128,7 @@ cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* memPool, int device) {
     return api_call([&] {
         if (!memPool) return cudaErrorInvalidValue;
         if (device) return cudaErrorInvalidDevice;
-        *memPool = all().current;
+        *memPool = state().current;
         return cudaSuccess;
     });
 }
@@ -137,7 +137,7 @@ cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t memPool) {
     return api_call([&] {
         if (device) return cudaErrorInvalidDevice;
         if (!exists(memPool)) return cudaErrorInvalidValue;
-        all().current = memPool;
+        state().current = memPool;
         return cudaSuccess;
     });
 }
@@ -147,18 +147,18 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* memPool, const struct cudaMemPoolPr
         if (!memPool || !poolProps || poolProps->allocType != cudaMemAllocationTypePinned) return cudaErrorInvalidValue;
         if (poolProps->location.type != cudaMemLocationTypeDevice) return cudaErrorInvalidValue;
         if (poolProps->location.id) return cudaErrorInvalidDevice;
-        *memPool = all().pools.add({});
+        *memPool = state().pools.add({});
         return cudaSuccess;
     });
 }
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t memPool) {
     return api_call([&] {
-        if (!all().pools.has(memPool)) return cudaErrorInvalidValue;
-        if (all().current == memPool) all().current = &all().standard;
-        const std::lock_guard lock(all().mutex);
-        std::erase_if(all().given, [&](const auto& one) { return one.second.first == memPool; });
-        all().pools.remove(memPool);
+        if (!state().pools.has(memPool)) return cudaErrorInvalidValue;
+        if (state().current == memPool) state().current = &state().standard;
+        const std::lock_guard lock(state().mutex);
+        std::erase_if(state().allocated, [&](const auto& one) { return one.second.first == memPool; });
+        state().pools.remove(memPool);
         return cudaSuccess;
     });
 }
@@ -170,7 +170,7 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t memPool, size_t) {
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t memPool, enum cudaMemPoolAttr attr, void* value) {
     return api_call([&] {
         if (!exists(memPool) || !value) return cudaErrorInvalidValue;
-        const std::lock_guard lock(all().mutex);
+        const std::lock_guard lock(state().mutex);
         if (int* const flag = reuse_flag(memPool, attr)) {
             *flag = *static_cast<int*>(value);
             return cudaSuccess;
@@ -191,7 +191,7 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t memPool, enum cudaMemPoolAttr 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t memPool, enum cudaMemPoolAttr attr, void* value) {
     return api_call([&] {
         if (!exists(memPool) || !value) return cudaErrorInvalidValue;
-        const std::lock_guard lock(all().mutex);
+        const std::lock_guard lock(state().mutex);
         if (const int* const flag = reuse_flag(memPool, attr)) {
             *static_cast<int*>(value) = *flag;
             return cudaSuccess;

@@ -1,8 +1,8 @@
-// Memory pools: what of them the rest of the runtime needs.
+// Memory pools, for the rest of the runtime.
 #pragma once
 
 namespace cornerturn::emulator {
 
-void pool_forgets(void* at);  // device memory goes: if a pool gave it, the pool no longer counts it
+void pool_forgets(void* at);  // the memory was freed: its pool, if it has one, no longer counts it
 
 }  // namespace cornerturn::emulator

@@ -19,15 +19,16 @@
 
 namespace cornerturn::emulator {
 
-const run_options& run_options::given() {
+const run_options& run_options::from_environment() {
     static const run_options* const all = [] {
-        auto* const made = new run_options;  // never destroyed: the report is written after global objects are
+        // Never destroyed, because the report is written after the destructors of global variables.
+        auto* const made = new run_options;
         run_options& found = *made;
-        const char* const words = std::getenv("CORNERTURN_EMULATE");
-        std::stringstream stream(words != nullptr ? words : "");
-        for (std::string word; std::getline(stream, word, ',');) {
-            const std::size_t equals = word.find('=');
-            const std::string name = word.substr(0, equals), value = equals == word.npos ? "" : word.substr(equals + 1);
+        const char* const text = std::getenv("CORNERTURN_EMULATE");
+        std::stringstream stream(text != nullptr ? text : "");
+        for (std::string item; std::getline(stream, item, ',');) {
+            const std::size_t equals = item.find('=');
+            const std::string name = item.substr(0, equals), value = equals == item.npos ? "" : item.substr(equals + 1);
             if (name == "report") found.report = value;
             if (name == "lines") found.lines = true;
             if (name == "sample") found.sample = true;
@@ -66,25 +67,25 @@ ordered_json to_json(const counters& counts) {
 
 ordered_json to_json(const extent3& e) { return {e.x, e.y, e.z}; }
 
-// What each kernel is called: as shortly as no other is.
+// The name of each kernel in the report: the shortest form that no other kernel shares.
 std::vector<std::string> names_of(const std::deque<kernel_record>& kernels) {
-    constexpr int kWays = 5;
-    const auto name = [](const kernel_name& is, int way) {
+    constexpr int kForms = 5;
+    const auto name = [](const kernel_name& is, int form) {
         const std::string full = demangle(is.symbol.c_str());
-        if (is.symbol.empty()) return std::string("kernel");  // a stripped program
-        if (way == 0) return short_name(full);
+        if (is.symbol.empty()) return std::string("kernel");  // the program was stripped
+        if (form == 0) return short_name(full);
         const name_parts parts = parts_of(full);
-        const std::string file = way < 3 ? "" : way == 3 ? is.path.substr(is.path.rfind('/') + 1) : is.path;
-        return parts.scope + parts.name + (way >= 2 ? parts.arguments : "") + (way >= 3 ? " in " + file : "");
+        const std::string file = form < 3 ? "" : form == 3 ? is.path.substr(is.path.rfind('/') + 1) : is.path;
+        return parts.scope + parts.name + (form >= 2 ? parts.arguments : "") + (form >= 3 ? " in " + file : "");
     };
     std::vector<std::string> found;
     for (const kernel_record& k : kernels) {
-        int way = 0;
+        int form = 0;
         const auto is_as = [&](const kernel_record& other) {
-            return &other != &k && name(other.is, way) == name(k.is, way);
+            return &other != &k && name(other.is, form) == name(k.is, form);
         };
-        while (way + 1 < kWays && std::any_of(kernels.begin(), kernels.end(), is_as)) ++way;
-        found.push_back(name(k.is, way));
+        while (form + 1 < kForms && std::any_of(kernels.begin(), kernels.end(), is_as)) ++form;
+        found.push_back(name(k.is, form));
     }
     return found;
 }
@@ -116,21 +117,22 @@ void write(const store& all, const std::string& path) {
     std::ofstream file(path);
     file << ordered_json{{"kernels", std::move(kernels)}}.dump(1, ' ', false, ordered_json::error_handler_t::replace)
          << "\n";
-    if (!file.flush()) std::fprintf(stderr, "cornerturn: %s cannot be written\n", path.c_str());
+    if (!file.flush()) std::fprintf(stderr, "cornerturn: the report %s cannot be written\n", path.c_str());
 }
 
-// Another thread may be adding to it, or this one, where adding failed: then there is nothing to wait for.
+// Waits only a limited time for the lock. Another thread may hold it, or this thread, if add() failed: then nobody
+// releases it.
 void write_at_end(store& all) {
     constexpr int kTries = 1000;
     std::unique_lock lock(all.mutex, std::defer_lock);
     for (int i = 0; i < kTries && !lock.try_lock(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    if (lock.owns_lock()) write(all, run_options::given().report);
+    if (lock.owns_lock()) write(all, run_options::from_environment().report);
 }
 
-// Never destroyed: programs launch kernels in the destructors of their global variables.
-store& all() {
+// Never destroyed, because programs launch kernels in destructors of global variables.
+store& kept_records() {
     static store* const one = [] {
-        if (!run_options::given().report.empty()) at_every_end([] { write_at_end(all()); });
+        if (!run_options::from_environment().report.empty()) at_process_end([] { write_at_end(kept_records()); });
         return new store;
     }();
     return *one;
@@ -169,24 +171,24 @@ bool merge(std::vector<found_hazard>& known, const found_hazard& one) {
 }
 
 void listen(listener* one) {
-    std::lock_guard lock(all().mutex);
-    all().listeners.push_back(one);
+    std::lock_guard lock(kept_records().mutex);
+    kept_records().listeners.push_back(one);
 }
 
 void forget(listener* one) {
-    std::lock_guard lock(all().mutex);
-    std::erase(all().listeners, one);
+    std::lock_guard lock(kept_records().mutex);
+    std::erase(kept_records().listeners, one);
 }
 
 bool wants_lines() {
-    if (run_options::given().lines) return true;
-    std::lock_guard lock(all().mutex);
-    const auto& listeners = all().listeners;
+    if (run_options::from_environment().lines) return true;
+    std::lock_guard lock(kept_records().mutex);
+    const auto& listeners = kept_records().listeners;
     return std::any_of(listeners.begin(), listeners.end(), [](const listener* l) { return l->wants_lines(); });
 }
 
 void add(const kernel_name& kernel, const emulator::report& report, const found_hazard* last) {
-    store& kept = all();
+    store& kept = kept_records();
     std::lock_guard lock(kept.mutex);
     auto found =
         std::find_if(kept.kernels.begin(), kept.kernels.end(), [&](const kernel_record& k) { return k.is == kernel; });
@@ -204,7 +206,7 @@ void add(const kernel_name& kernel, const emulator::report& report, const found_
     sum.classes += report.classes;
     sum.accesses += report.accesses;
     sum.seconds += report.seconds;
-    if (run_options::given().lines) add_lines(sum.lines, report.lines);
+    if (run_options::from_environment().lines) add_lines(sum.lines, report.lines);
     for (const found_hazard& h : report.hazards) add_hazard(sum.hazards, h);
     if (last != nullptr) add_hazard(sum.hazards, *last);
     for (listener* one : kept.listeners) one->launched(kernel, report, last);

@@ -1,4 +1,4 @@
-// What a program's kernels did, for whoever asks when it ends; and how it is to be run.
+// The record of a program's kernels, for the report at its end and for listeners. Also the options of the run.
 #pragma once
 
 #include <cstddef>
@@ -9,33 +9,33 @@
 
 namespace cornerturn::emulator {
 
-// From the environment variable CORNERTURN_EMULATE: "report=PATH,lines,sample,timeout=300,workers=2,stack=65536".
+// The options in the environment variable CORNERTURN_EMULATE:
+// "report=PATH,lines,sample,timeout=300,workers=2,stack=65536".
 struct run_options {
-    std::string report;  // where the record goes at the end, as JSON; "": nowhere
+    std::string report;  // the file to which the record is written at the end, as JSON; "": none
     bool lines = false;
-    bool sample = false;  // some blocks of a launch for all
+    bool sample = false;  // run some blocks of a launch, which stand for all
     unsigned workers = 0;
     double block_seconds = 300;
     std::size_t stack_bytes = 16 << 10;
-    static const run_options& given();
+    static const run_options& from_environment();
 };
 
 namespace record {
 
-// Mangled, and the path of the file that has it: two files may have kernels of one name.
+// The mangled name, and the path of the file that contains the kernel: two files may have kernels of the same name.
 struct kernel_name {
     std::string symbol, path;
     bool operator==(const kernel_name&) const = default;
 };
 
-// One launch of the kernel. `last`: what ended it, or null. Hazards are told on standard error when they are new.
+// Adds one launch of the kernel. `last`: the hazard that ended it, or null. Prints new hazards on standard error.
 void add(const kernel_name& kernel, const emulator::report& report, const found_hazard* last);
 
-// Adds the hazard to those that are known, and says whether it is new: of another kind, or at another place in the
-// code.
+// Adds the hazard. Returns whether it is new: no known hazard has its kind and its place in the code.
 bool merge(std::vector<found_hazard>& known, const found_hazard& one);
 
-// One that hears of each launch, one at a time, from listen() to forget().
+// Is called after each launch from listen() to forget(). The calls do not overlap.
 class listener {
 public:
     virtual void launched(const kernel_name& kernel, const emulator::report& report, const found_hazard* last) = 0;
@@ -47,7 +47,7 @@ protected:
 void listen(listener* one);
 void forget(listener* one);
 
-// Whether anybody wants counters of each source line.
+// Whether the options or a listener ask for counters of each source line.
 bool wants_lines();
 
 }  // namespace record

@@ -1,4 +1,4 @@
-// What users' tests ask of the kernels that they run (include/cornerturn/emulator/session.hpp).
+// Counters and hazards of kernels, for tests of users (include/cornerturn/emulator/session.hpp).
 #include "cornerturn/emulator/session.hpp"
 
 #include <algorithm>
@@ -67,7 +67,7 @@ public:
 
 private:
     const session_options options_;
-    mutable std::mutex mutex_;  // guards the rest
+    mutable std::mutex mutex_;  // guards the members below
     std::vector<kernel_launch> launches_;
     std::vector<found_hazard> hazards_;
 };
@@ -108,7 +108,7 @@ kernel_counters session_report::operator[](const std::string& kernel) const {
 std::vector<counted_line> session_report::lines(const std::string& kernel) const {
     if (!with_lines_)
         throw std::logic_error(
-            "cornerturn::emulator::session counts no lines: set lines = true in its session_options");
+            "cornerturn::emulator::session did not count lines: set lines = true in its session_options");
     if (!ran(kernel)) throw std::out_of_range("cornerturn::emulator::session: " + never_ran(kernel, kernels()));
     std::map<std::tuple<std::string, std::string, int>, access_counters> sums;
     for (const kernel_launch& launch : launches_) {

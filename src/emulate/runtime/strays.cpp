@@ -14,8 +14,9 @@
 namespace cornerturn::emulator {
 namespace {
 
-constexpr std::uintptr_t kNearNull = 64 << 10;  // the system gives no program memory there
-// Small allocations lie between the host's own, so there only what is very near is theirs.
+constexpr std::uintptr_t kNearNull = 64 << 10;  // the system never maps memory there
+// Small allocations lie between other memory of the host. So only an address within kVeryNear bytes of an allocation
+// counts as out of its bounds, unless no memory is there: then the limit is kFar.
 constexpr std::uintptr_t kVeryNear = 512, kNear = 64 << 10, kFar = std::uintptr_t{1} << 30;
 
 struct nearest_memory {
@@ -56,25 +57,24 @@ bool is_of_program(std::uintptr_t address) {
     return asked.second;
 }
 
-// "" where none is.
+// The host variable at the address. "": there is none.
 std::string describe_variable(std::uintptr_t address) {
     const std::string name = data_name(reinterpret_cast<const void*>(address));
-    return name.empty() ? "" : fmt::format("of the host's variable '{}'", name);
+    return name.empty() ? "" : fmt::format("variable '{}'", name);
 }
 
-// The host's memory at an address, but for the program's variables; "" where none is.
+// Host memory at the address that is no variable of the program. "": there is none.
 std::string describe_host(std::uintptr_t address) {
     std::ifstream maps("/proc/self/maps");
     for (std::string line; std::getline(maps, line);) {
         std::uintptr_t begin = 0, end = 0;
         char dash = 0;
         std::string rights, offset, device, inode, path;
-        std::stringstream words(line);
-        words >> std::hex >> begin >> dash >> end >> rights >> offset >> device >> inode >> path;
+        std::stringstream fields(line);
+        fields >> std::hex >> begin >> dash >> end >> rights >> offset >> device >> inode >> path;
         if (address < begin || address >= end || rights.starts_with("---")) continue;
-        if (path == "[stack]") return "of the host's stack, where its local variables are";
-        return path.empty() || path == "[heap]" ? "of the host's memory, as malloc and new give it"
-                                                : "of the host's code or data";
+        if (path == "[stack]") return "a local variable on the stack";
+        return path.empty() || path == "[heap]" ? "memory from malloc or new" : "code or data";
     }
     return "";
 }
@@ -82,20 +82,21 @@ std::string describe_host(std::uintptr_t address) {
 }  // namespace
 
 std::string describe_stray(std::uintptr_t address) {
-    if (address < kNearNull) return fmt::format("through a null pointer, at address {:#x}", address);
+    if (address < kNearNull) return fmt::format("through a null pointer: the address is {:#x}", address);
     const void* const pointer = reinterpret_cast<const void*>(address);
     if (const std::optional<allocation> freed = freed_at(pointer))
-        return fmt::format("of '{}', which the program has freed", freed->name());
+        return fmt::format("in freed memory: '{}'", freed->name());
     const nearest_memory nearest = nearest_to(address);
     const std::string out_of_bounds = "out of bounds: " + nearest.where();
     const bool is_program = is_of_program(address);
     if (nearest.distance < kVeryNear && !is_program) return out_of_bounds;
     if (const std::string host = is_program ? describe_variable(address) : describe_host(address); !host.empty()) {
-        return fmt::format("{}{}: a kernel needs memory of cudaMalloc, cudaMallocManaged or cudaMallocHost", host,
-                           nearest.distance < kNear ? ", " + nearest.where() : "");
+        return fmt::format(
+            "in host memory: {}{}; a kernel needs memory from cudaMalloc, cudaMallocManaged or cudaMallocHost", host,
+            nearest.distance < kNear ? ", " + nearest.where() : "");
     }
     if (nearest.distance < kFar) return out_of_bounds;
-    return fmt::format("of address {:#x}, where there is no memory", address);
+    return fmt::format("in unmapped memory: the address is {:#x}", address);
 }
 
 }  // namespace cornerturn::emulator

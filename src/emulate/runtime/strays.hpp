@@ -1,4 +1,4 @@
-// What is at an address that no memory of the device's holds.
+// Description of an address outside of device memory.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace cornerturn::emulator {
 
-// In words that go on after "makes a 4-byte write at file.cu:12".
+// The text that follows "makes a 4-byte write at file.cu:12".
 std::string describe_stray(std::uintptr_t address);
 
 }  // namespace cornerturn::emulator

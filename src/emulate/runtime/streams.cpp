@@ -1,5 +1,5 @@
-// Streams and events. All work runs at once, in the order of the calls, so a stream never has any left, and an event is
-// complete when it was recorded. Events take the host's time: an emulated run has no GPU time.
+// Streams and events. All work runs at once, in the order of the calls. So a stream never has pending work, and an
+// event is complete once it was recorded. Events store the host's time, because an emulated run has no GPU time.
 #include "emulate/runtime/streams.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct CUevent_st {
 namespace cornerturn::emulator {
 namespace {
 
-constexpr int kLeastPriority = 0, kGreatestPriority = -5;  // an H200's
+constexpr int kLeastPriority = 0, kGreatestPriority = -5;  // those of an H200
 
 struct stream_state {
     handles<CUstream_st> streams;
@@ -34,7 +34,7 @@ struct stream_state {
     std::atomic<unsigned long long> created{2};
 };
 
-stream_state& all() {
+stream_state& state() {
     static stream_state* const one = new stream_state;
     return *one;
 }
@@ -48,18 +48,19 @@ cudaError_t with_stream(cudaStream_t stream, Body&& body) {
 
 template <class Body>
 cudaError_t with_event(cudaEvent_t event, Body&& body) {
-    return api_call([&] { return all().events.has(event) ? body() : cudaErrorInvalidResourceHandle; });
+    return api_call([&] { return state().events.has(event) ? body() : cudaErrorInvalidResourceHandle; });
 }
 
-// All work is done when its call returns, so there is nothing to wait for. A captured stream cannot be waited for.
-cudaError_t done(cudaStream_t stream) {
+// All work is complete when its call returns, so there is nothing to wait for. Waiting for a captured stream is an
+// error.
+cudaError_t synchronize_with(cudaStream_t stream) {
     return with_stream(stream, [&] { return refuse_in_capture(stream); });
 }
-cudaError_t done(cudaEvent_t event) {
+cudaError_t synchronize_with(cudaEvent_t event) {
     return with_event(event, [&] { return refuse_captured(event); });
 }
 
-// An event that those outside the graph wait for or record: it makes sense in a capture alone.
+// Adds a node for an event that work outside the graph records or waits for. The stream must be captured.
 cudaError_t add_event_node(cudaStream_t stream, event_work work) {
     return is_capturing(stream) ? submit(stream, work) : cudaErrorIllegalState;
 }
@@ -71,17 +72,17 @@ CUstream_st value_of(cudaStream_t stream) { return is_default(stream) ? CUstream
 bool blocks_legacy_stream(cudaStream_t stream) { return (value_of(stream).flags & cudaStreamNonBlocking) == 0; }
 
 cudaError_t record_event(cudaEvent_t event) {
-    if (!all().events.has(event)) return cudaErrorInvalidResourceHandle;
+    if (!state().events.has(event)) return cudaErrorInvalidResourceHandle;
     event->recorded = true;
     event->at = std::chrono::steady_clock::now();
     return cudaSuccess;
 }
 
-bool stream_exists(cudaStream_t stream) { return is_default(stream) || all().streams.has(stream); }
+bool stream_exists(cudaStream_t stream) { return is_default(stream) || state().streams.has(stream); }
 
 void forget_streams() {
-    all().streams.clear();
-    all().events.clear();
+    state().streams.clear();
+    state().events.clear();
 }
 
 }  // namespace cornerturn::emulator
@@ -99,29 +100,29 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* pStream, unsigned int flags)
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* pStream, unsigned int flags, int priority) {
     return api_call([&] {
         if (!pStream || flags > cudaStreamNonBlocking) return cudaErrorInvalidValue;
-        // CUDA takes the nearest priority that there is.
+        // CUDA uses the nearest valid priority.
         const int taken = std::max(kGreatestPriority, std::min(kLeastPriority, priority));
-        *pStream = all().streams.add({flags, taken, ++all().created});
+        *pStream = state().streams.add({flags, taken, ++state().created});
         return cudaSuccess;
     });
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     return api_call([&] {
-        if (!all().streams.has(stream)) return cudaErrorInvalidResourceHandle;
+        if (!state().streams.has(stream)) return cudaErrorInvalidResourceHandle;
         forget_captured(stream);
-        all().streams.remove(stream);
+        state().streams.remove(stream);
         return cudaSuccess;
     });
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return done(stream); }
-cudaError_t cudaStreamQuery(cudaStream_t stream) { return done(stream); }
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return synchronize_with(stream); }
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return synchronize_with(stream); }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {
     return with_stream(stream, [&] {
         if (flags > cudaEventWaitExternal) return cudaErrorInvalidValue;
-        if (!all().events.has(event)) return cudaErrorInvalidResourceHandle;
+        if (!state().events.has(event)) return cudaErrorInvalidResourceHandle;
         if (flags == cudaEventWaitExternal) return add_event_node(stream, {event, false});
         cudaError_t result = cudaSuccess;
         capture_wait(stream, event, result);
@@ -190,7 +191,7 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* devPtr, size_t, 
     return with_stream(stream, [&] {
         const auto one = allocation_at(devPtr);
         const bool known = flags == cudaMemAttachGlobal || flags == cudaMemAttachHost || flags == cudaMemAttachSingle;
-        return known && one && one->what == allocation::managed ? cudaSuccess : cudaErrorInvalidValue;
+        return known && one && one->kind == allocation::managed ? cudaSuccess : cudaErrorInvalidValue;
     });
 }
 
@@ -198,7 +199,7 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t dst, cudaStream_t src) {
     return with_stream(dst, [&] { return stream_exists(src) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
 }
 
-// A stream's attributes are about speed: they change nothing here, and only the priority can be read.
+// Attributes of a stream only change the speed, so setting them has no effect. Only the priority can be read.
 cudaError_t cudaStreamSetAttribute(cudaStream_t hStream, enum cudaLaunchAttributeID,
                                    const union cudaLaunchAttributeValue* value) {
     return with_stream(hStream, [&] { return value ? cudaSuccess : cudaErrorInvalidValue; });
@@ -220,7 +221,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
     return api_call([&] {
         const bool untimed = flags & cudaEventDisableTiming;
         if (!event || flags > 7 || ((flags & cudaEventInterprocess) && !untimed)) return cudaErrorInvalidValue;
-        *event = all().events.add({flags, false, {}});
+        *event = state().events.add({flags, false, {}});
         return cudaSuccess;
     });
 }
@@ -239,12 +240,12 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
     });
 }
 
-cudaError_t cudaEventQuery(cudaEvent_t event) { return done(event); }
-cudaError_t cudaEventSynchronize(cudaEvent_t event) { return done(event); }
+cudaError_t cudaEventQuery(cudaEvent_t event) { return synchronize_with(event); }
+cudaError_t cudaEventSynchronize(cudaEvent_t event) { return synchronize_with(event); }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
     return api_call([&] {
-        if (!all().events.remove(event)) return cudaErrorInvalidResourceHandle;
+        if (!state().events.remove(event)) return cudaErrorInvalidResourceHandle;
         forget_captured(event);
         return cudaSuccess;
     });
@@ -253,7 +254,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t end) {
     return with_event(start, [&] {
         if (!ms) return cudaErrorInvalidValue;
-        if (!all().events.has(end)) return cudaErrorInvalidResourceHandle;
+        if (!state().events.has(end)) return cudaErrorInvalidResourceHandle;
         for (const cudaEvent_t event : {start, end}) {
             if (!event->recorded || (event->flags & cudaEventDisableTiming)) return cudaErrorInvalidResourceHandle;
         }

@@ -1,17 +1,17 @@
-// Streams: what of them the rest of the runtime needs.
+// Streams, for the rest of the runtime.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 namespace cornerturn::emulator {
 
-// Whether work may be given to it: one that was created and not destroyed, or one of the default streams.
+// Whether work may be submitted to the stream: it exists, or it is one of the default streams.
 bool stream_exists(cudaStream_t stream);
 
-// Whether the default stream waits for it, and it for the default stream.
+// Whether the stream and the legacy default stream wait for each other.
 bool blocks_legacy_stream(cudaStream_t stream);
 
-// cudaDeviceReset: all streams and events go.
+// cudaDeviceReset: destroys all streams and events.
 void forget_streams();
 
 }  // namespace cornerturn::emulator

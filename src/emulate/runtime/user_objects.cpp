@@ -1,5 +1,5 @@
-// Objects of the program's that graphs keep alive: whoever owns references keeps the object, and the last one to give
-// them up ends it.
+// Objects of the program that graphs keep alive. The program and graphs own references to an object. Releasing the last
+// reference destroys it.
 #include <map>
 #include <mutex>
 
@@ -8,13 +8,13 @@
 namespace cornerturn::emulator {
 namespace {
 
-// The program's own references.
+// The references that the program owns.
 struct owned_by_program {
     std::mutex mutex;
     std::map<cudaUserObject_t, user_references> objects;
 };
 
-owned_by_program& all() {
+owned_by_program& state() {
     static auto* const one = new owned_by_program;
     return *one;
 }
@@ -26,7 +26,7 @@ bool has(const references& of, cudaUserObject_t object, unsigned count) {
     return count > 0 && found != of.end() && found->second.count >= count;
 }
 
-// Gives what remains to be destroyed when no lock is held: destroying it calls the program.
+// Removes references and returns the object. Destroying it calls the program, so the caller must hold no lock then.
 std::shared_ptr<CUuserObject_st> take(references& from, cudaUserObject_t object, unsigned count) {
     const auto found = from.find(object);
     found->second.count -= count;
@@ -49,17 +49,17 @@ cudaError_t cudaUserObjectCreate(cudaUserObject_t* object_out, void* ptr, cudaHo
             return cudaErrorInvalidValue;
         auto made = std::make_shared<CUuserObject_st>(ptr, destroy);
         *object_out = made.get();
-        const std::lock_guard lock(all().mutex);
-        all().objects[*object_out] = {std::move(made), initialRefcount};
+        const std::lock_guard lock(state().mutex);
+        state().objects[*object_out] = {std::move(made), initialRefcount};
         return cudaSuccess;
     });
 }
 
 cudaError_t cudaUserObjectRetain(cudaUserObject_t object, unsigned int count) {
     return api_call([&] {
-        const std::lock_guard lock(all().mutex);
-        if (!count || !has(all().objects, object, 1)) return cudaErrorInvalidValue;
-        all().objects[object].count += count;
+        const std::lock_guard lock(state().mutex);
+        if (!count || !has(state().objects, object, 1)) return cudaErrorInvalidValue;
+        state().objects[object].count += count;
         return cudaSuccess;
     });
 }
@@ -67,9 +67,9 @@ cudaError_t cudaUserObjectRetain(cudaUserObject_t object, unsigned int count) {
 cudaError_t cudaUserObjectRelease(cudaUserObject_t object, unsigned int count) {
     return api_call([&] {
         std::shared_ptr<CUuserObject_st> last;
-        const std::lock_guard lock(all().mutex);
-        if (!has(all().objects, object, count)) return cudaErrorInvalidValue;
-        last = take(all().objects, object, count);
+        const std::lock_guard lock(state().mutex);
+        if (!has(state().objects, object, count)) return cudaErrorInvalidValue;
+        last = take(state().objects, object, count);
         return cudaSuccess;
     });
 }
@@ -78,13 +78,13 @@ cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object
                                       unsigned int flags) {
     return with_graph(graph, [&] {
         const bool moves = flags == cudaGraphUserObjectMove;
-        const std::lock_guard lock(all().mutex);
-        if (!count || flags > cudaGraphUserObjectMove || !has(all().objects, object, moves ? count : 1))
+        const std::lock_guard lock(state().mutex);
+        if (!count || flags > cudaGraphUserObjectMove || !has(state().objects, object, moves ? count : 1))
             return cudaErrorInvalidValue;
         user_references& own = graph->objects[object];
-        own.object = all().objects[object].object;
+        own.object = state().objects[object].object;
         own.count += count;
-        if (moves) take(all().objects, object, count);
+        if (moves) take(state().objects, object, count);
         return cudaSuccess;
     });
 }

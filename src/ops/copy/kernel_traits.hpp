@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/work.hpp"
+#include "core/matrix_work.hpp"
 #include "device/registry.hpp"
 
 namespace cornerturn {

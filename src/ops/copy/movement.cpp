@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "core/draw.hpp"
+#include "core/numbers.hpp"
 #include "core/sizes.hpp"
-#include "core/words.hpp"
 #include "cornerturn/error.hpp"
 #include "ops/copy/movement_problem.hpp"
 #include "ops/copy/sectors.hpp"

@@ -9,8 +9,8 @@
 
 #include "core/problem.hpp"
 #include "device/operation.hpp"
+#include "ops/copy/kernel_traits.hpp"
 #include "ops/copy/strided_shape.hpp"
-#include "ops/copy/work.hpp"
 
 namespace cornerturn {
 

@@ -3,8 +3,8 @@
 
 #include "cornerturn/matrix_view.hpp"
 #include "device/rung.hpp"
+#include "ops/copy/kernel_traits.hpp"
 #include "ops/copy/slabs.hpp"
-#include "ops/copy/work.hpp"
 
 namespace CORNERTURN_KERNELS {
 

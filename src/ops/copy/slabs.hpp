@@ -1,7 +1,7 @@
 // Cuts work into slabs that fit CUDA's limits on the grid: one launch for each slab.
 #pragma once
 
-#include "core/work.hpp"
+#include "core/matrix_work.hpp"
 #include "device/device.hpp"
 #include "device/tiles.hpp"
 

@@ -3,11 +3,11 @@
 
 #include <type_traits>
 
-#include "core/work.hpp"
+#include "core/matrix_work.hpp"
 #include "device/rung.hpp"
 #include "device/tiles.hpp"
 #include "ops/gemm/fours.hpp"
-#include "ops/gemm/work.hpp"
+#include "ops/gemm/gemm_work.hpp"
 #include "ops/transpose/operation.hpp"
 
 namespace CORNERTURN_KERNELS {

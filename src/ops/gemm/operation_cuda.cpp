@@ -65,24 +65,24 @@ public:
     std::vector<candidate> candidates() const override {
         constexpr std::int64_t kMost = std::int64_t{1} << 28;  // floats
         const gpu on = device::gpu_of(device::launch_device());
-        const gemm_work work = production::as_computed(memory_.work());
-        std::vector<production::gemm_tuning> tunings = production::candidates(work, on);
-        const production::gemm_tuning chosen = production::choose(work, on, true);
+        const gemm_work work = products::as_computed(memory_.work());
+        std::vector<products::gemm_tuning> tunings = products::candidates(work, on);
+        const products::gemm_tuning chosen = products::choose(work, on, true);
         std::erase(tunings, chosen);
         tunings.insert(tunings.begin(), chosen);
-        std::vector<production::gemm_plan> plans;
+        std::vector<products::prepared_product> all_prepared;
         std::int64_t most = 0;
-        for (const production::gemm_tuning& tuned : tunings) {
-            const production::gemm_plan plan = production::plan_of(work, tuned, on);
-            if (!plans.empty() && plan.space.floats > kMost) continue;
-            most = std::max(most, plan.space.floats);
-            plans.push_back(plan);
+        for (const products::gemm_tuning& tuned : tunings) {
+            const products::prepared_product prepared = products::prepare(work, tuned, on);
+            if (!all_prepared.empty() && prepared.space.floats > kMost) continue;
+            most = std::max(most, prepared.space.floats);
+            all_prepared.push_back(prepared);
         }
         const auto space = std::make_shared<device::device_memory>(most * kFloat);
         std::vector<candidate> all;
-        for (const production::gemm_plan& plan : plans) {
-            all.push_back({production::name_of(plan.tuned), [plan, space, on] {
-                               if (!production::multiply_on_gpu(plan, static_cast<float*>(space->get), on))
+        for (const products::prepared_product& prepared : all_prepared) {
+            all.push_back({products::name_of(prepared.tuned), [prepared, space, on] {
+                               if (!products::multiply_on_gpu(prepared, static_cast<float*>(space->get), on))
                                    throw unsupported("no kernel takes operands of this layout");
                            }});
         }

@@ -8,8 +8,8 @@
 
 #include "core/patterned_batch.hpp"
 #include "core/problem.hpp"
+#include "ops/gemm/gemm_work.hpp"
 #include "ops/gemm/values.hpp"
-#include "ops/gemm/work.hpp"
 
 namespace cornerturn {
 

@@ -13,9 +13,9 @@ strided_copy canonical(const strided_work& work) {
                      work.element_size, axes.data(), work.rank);
 }
 
-void run_library(const strided_work& work, const gpu& on, routing::run_matrices by_matrices,
-                 routing::run_plan by_plan) {
-    routing::run(canonical(work), on, by_matrices, by_plan);
+void run_library(const strided_work& work, const gpu& on, tensor_copies::run_matrices by_matrices,
+                 tensor_copies::run_plan by_plan) {
+    tensor_copies::run(canonical(work), on, by_matrices, by_plan);
 }
 
 }  // namespace cornerturn

@@ -3,13 +3,14 @@
 
 #include "core/gpu.hpp"
 #include "ops/permute/kernels/policy.hpp"
-#include "ops/permute/work.hpp"
+#include "ops/permute/strided_work.hpp"
 
 namespace cornerturn {
 
 strided_copy canonical(const strided_work& work);
 
 // Does what the library would do.
-void run_library(const strided_work& work, const gpu& on, routing::run_matrices by_matrices, routing::run_plan by_plan);
+void run_library(const strided_work& work, const gpu& on, tensor_copies::run_matrices by_matrices,
+                 tensor_copies::run_plan by_plan);
 
 }  // namespace cornerturn

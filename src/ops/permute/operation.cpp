@@ -10,7 +10,7 @@
 
 #include "cornerturn/error.hpp"
 #include "device/explanation.hpp"
-#include "host/paths.hpp"
+#include "host/choice.hpp"
 #include "ops/copy/movement.hpp"
 #include "ops/copy/sectors.hpp"
 #include "ops/copy/strided_candidates.hpp"
@@ -226,10 +226,10 @@ private:
 
     static explanation explained(const named_permutation& named, const strided_shape& shape, const gpu& on) {
         const strided_copy c = anywhere(shape);
-        const bool by_matrices = routing::matrices_for(c, on).has_value();
+        const bool by_matrices = tensor_copies::matrices_for(c, on).has_value();
         const strided::choice_of_parts chosen = strided::choose_parts(c, on);
         const std::string choice =
-            fmt::format("{}: {}", kProduction, by_matrices ? routing::explain(c, on) : chosen.text);
+            fmt::format("{}: {}", kProduction, by_matrices ? tensor_copies::explain(c, on) : chosen.text);
         std::string text = choice;
         nlohmann::ordered_json others = nlohmann::ordered_json::array();
         constexpr std::size_t kShown = 5;

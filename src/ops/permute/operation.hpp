@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "device/operation.hpp"
+#include "ops/copy/kernel_traits.hpp"
 #include "ops/copy/strided_shape.hpp"
-#include "ops/copy/work.hpp"
-#include "ops/permute/work.hpp"
+#include "ops/permute/strided_work.hpp"
 
 namespace cornerturn {
 

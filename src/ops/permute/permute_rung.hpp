@@ -2,8 +2,8 @@
 #pragma once
 
 #include "device/rung.hpp"
+#include "ops/permute/strided_work.hpp"
 #include "ops/permute/tiles.hpp"
-#include "ops/permute/work.hpp"
 
 namespace CORNERTURN_KERNELS {
 
@@ -24,8 +24,8 @@ void run_with_type(int bytes, const Work& work) {
     }
 }
 
-// Launches a block for each tile of the plan.
-inline void launch_tiles(void (*kernel)(tile_plan), const tile_plan& p, int threads, int shared_bytes) {
+// Launches a block for each tile.
+inline void launch_tiles(void (*kernel)(tile_layout), const tile_layout& p, int threads, int shared_bytes) {
     emulator::outer_axis outer[kMostAxes + 1];
     for (int i = 0; i < p.outer_rank; ++i) outer[i] = {p.outer_extents[i], {p.outer[i].source, p.outer[i].destination}};
     const emulator::tiling tiles{
@@ -73,7 +73,7 @@ struct tile_start {
     }
 };
 
-__device__ __forceinline__ tile_start start_of(const tile_plan& p, unsigned number) {
+__device__ __forceinline__ tile_start start_of(const tile_layout& p, unsigned number) {
     const unsigned rows = p.cols.tiles.quotient(number), col = number - rows * p.cols.tiles.d;
     unsigned rest = p.rows.tiles.quotient(rows);
     const std::int64_t row_at = static_cast<std::int64_t>(rows - rest * p.rows.tiles.d) * p.rows.steps;
@@ -98,7 +98,7 @@ struct word_at {
     int place;
     bool there;
 };
-// Finds a word by its number in the order of that side. Its digits are plan.read or plan.write. Dividers split the
+// Finds a word by its number in the order of that side. Its digits are tiles.read or tiles.write. Dividers split the
 // number.
 __device__ __forceinline__ word_at find_word(const inner_digit* digits, int rank, const tile_start& at, int number) {
     word_at w{0, 0, true};

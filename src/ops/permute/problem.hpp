@@ -9,8 +9,8 @@
 #include <memory>
 #include <utility>
 
+#include "core/matrix_work.hpp"
 #include "core/patterned_tensor.hpp"
-#include "core/work.hpp"
 #include "cornerturn/error.hpp"
 #include "ops/permute/operation.hpp"
 

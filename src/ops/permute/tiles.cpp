@@ -44,15 +44,15 @@ bool in_vectors(const strided_words& w, const steps_of_axes& steps, const std::v
     return (others | static_cast<std::uint64_t>(behind)) % kVectorBytes == 0;
 }
 
-tile_plan plan_of(const strided_words& w, const steps_of_axes& steps) {
-    tile_plan p{};
+tile_layout layout_of(const strided_words& w, const steps_of_axes& steps) {
+    tile_layout p{};
     p.source = w.source;
     p.destination = w.destination;
     p.unit = w.unit;
     p.elements = w.elements;
     if (w.words == 0) return p;
-    tile_plan::cut_axis* const cuts[] = {&p.rows, &p.cols};
-    for (tile_plan::cut_axis* c : cuts) *c = {1, 1, divider(1), 0, 0};
+    tile_layout::cut_axis* const cuts[] = {&p.rows, &p.cols};
+    for (tile_layout::cut_axis* c : cuts) *c = {1, 1, divider(1), 0, 0};
     std::vector<int> cut_of(static_cast<std::size_t>(w.rank), -1), place(static_cast<std::size_t>(w.rank));
     int cut = 0;
     std::int64_t tiles = 1;
@@ -142,7 +142,7 @@ int strided_words::fastest_of_source() const {
     return order.empty() || axes[order.front()].source == 0 ? -1 : order.front();
 }
 
-tile_plan plan_of_two_axes(const strided_words& words, int steps, const char*& why) {
+tile_layout layout_of_two_axes(const strided_words& words, int steps, const char*& why) {
     why = nullptr;
     const int across = words.fastest_of_source();
     if (across <= 0) {
@@ -153,10 +153,10 @@ tile_plan plan_of_two_axes(const strided_words& words, int steps, const char*& w
     }
     steps_of_axes inside(static_cast<std::size_t>(words.rank), 1);
     for (int i : {0, across}) inside[static_cast<std::size_t>(i)] = std::min<std::int64_t>(steps, words.axes[i].extent);
-    return plan_of(words, inside);
+    return layout_of(words, inside);
 }
 
-tile_plan plan_of_lines(const strided_words& words, int line) {
+tile_layout layout_of_lines(const strided_words& words, int line) {
     steps_of_axes inside(static_cast<std::size_t>(words.rank), 1);
     const std::vector<int> of_source = by_source(words);
     const auto take = [&](auto axis_at, std::int64_t strided_axis::*stride) {
@@ -178,7 +178,7 @@ tile_plan plan_of_lines(const strided_words& words, int line) {
     take([](int k) { return k; }, &strided_axis::destination);
     take([&](int k) { return of_source[static_cast<std::size_t>(k)]; }, &strided_axis::source);
     grow(words, inside);
-    return plan_of(words, inside);
+    return layout_of(words, inside);
 }
 
 }  // namespace cornerturn

@@ -4,8 +4,8 @@
 
 #include "core/divider.hpp"
 #include "core/strided.hpp"
-#include "ops/copy/kernels/works.hpp"
-#include "ops/permute/work.hpp"
+#include "ops/copy/kernels/kernel_arguments.hpp"
+#include "ops/permute/strided_work.hpp"
 
 namespace cornerturn {
 
@@ -33,7 +33,7 @@ struct inner_digit {
     int place;            // words further in the tile, as it is read
 };
 
-struct tile_plan {
+struct tile_layout {
     const unsigned char* source;
     unsigned char* destination;
     int unit, elements;
@@ -59,8 +59,8 @@ struct tile_plan {
 };
 
 // One axis of each side, with `steps` steps. If this is impossible, `why` says why; otherwise it is null.
-tile_plan plan_of_two_axes(const strided_words& words, int steps, const char*& why);
+tile_layout layout_of_two_axes(const strided_words& words, int steps, const char*& why);
 // Takes enough axes of each side for contiguous pieces of `line` bytes on both, if the axes allow it.
-tile_plan plan_of_lines(const strided_words& words, int line);
+tile_layout layout_of_lines(const strided_words& words, int line);
 
 }  // namespace cornerturn

@@ -28,16 +28,16 @@ std::vector<problem_shape> in_place(std::int64_t) {
 // How to run the library's kernels: on the current GPU, or in the emulator.
 struct library {
     gpu card;
-    void (*run_tuned)(const production::tuning& tuned, const matrix_work& work, const gpu& on);
+    void (*run_tuned)(const transposes::tuning& tuned, const matrix_work& work, const gpu& on);
     void (*run_plan)(const strided::plan& plan);
 };
 
 library library_on([[maybe_unused]] backend on) {
 #if defined(CORNERTURN_WITH_CUDA)
     if (on == backend::cuda)
-        return {device::gpu_of(device::launch_device()), &production::run_on_gpu, &strided::run_on_gpu};
+        return {device::gpu_of(device::launch_device()), &transposes::run_on_gpu, &strided::run_on_gpu};
 #endif
-    return {kH200, &production::run_emulated, &strided::run_emulated};
+    return {kH200, &transposes::run_emulated, &strided::run_emulated};
 }
 
 operation_facts transpose_facts() {
@@ -122,16 +122,16 @@ public:
     std::vector<problem::candidate> candidates(backend on, const matrix_work& work) const override {
         if (on == backend::host || work.rows == 0 || work.cols == 0 || work.count == 0) return {};
         const auto [card, run_tuned, run_plan] = library_on(on);
-        const auto of = [&, run = run_tuned, on_card = card](const production::tuning& t, const std::string& name) {
+        const auto of = [&, run = run_tuned, on_card = card](const transposes::tuning& t, const std::string& name) {
             return problem::candidate{name, [=] { run(t, work, on_card); }};
         };
-        const production::tuning chosen = production::choose(work, card);
-        std::vector<problem::candidate> all = {of(chosen, production::explain(work, card))};
-        for (const production::tuning& t : production::alternatives(work, card))
-            all.push_back(of(t, production::name(t)));
+        const transposes::tuning chosen = transposes::choose(work, card);
+        std::vector<problem::candidate> all = {of(chosen, transposes::explain(work, card))};
+        for (const transposes::tuning& t : transposes::alternatives(work, card))
+            all.push_back(of(t, transposes::name(t)));
         if (work.source == work.destination) return all;
         for (problem::candidate& c : strided_candidates(canonical(work), card, run_plan)) {
-            c.name = production::name(production::path::strided) + (": " + c.name);
+            c.name = transposes::name(transposes::kernel_family::strided) + (": " + c.name);
             if (c.name != all.front().name) all.push_back(std::move(c));
         }
         return all;

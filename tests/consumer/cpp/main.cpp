@@ -1,5 +1,5 @@
-// Uses the C++ API of an installed cornerturn: wrong arguments anywhere; a transpose where a GPU answers; where none
-// does, the error that says so.
+// Uses the C++ API of an installed cornerturn: invalid arguments on any machine; a transpose on a GPU; without a GPU,
+// the error.
 #include <cuda_runtime.h>
 
 #include <complex>
@@ -20,7 +20,7 @@ void require(bool holds, const std::string& what) {
     std::exit(1);
 }
 
-// The message of the error that the work throws.
+// The message of the Error that `work` throws.
 template <class Error, class Work>
 std::string message_of(Work work) {
     try {
@@ -28,7 +28,7 @@ std::string message_of(Work work) {
     } catch (const Error& e) {
         return e.what();
     }
-    require(false, "the error that was expected is thrown");
+    require(false, "the expected error is thrown");
     return {};
 }
 
@@ -57,7 +57,7 @@ int main() {
     const std::string message = message_of<cornerturn::invalid_argument>([&] {
         cornerturn::cuda::transpose<float>(matrix_view<float>{data, 3, 4, 2}, {data, 4, 3, 3}, nullptr);
     });
-    require(message.find('2') != std::string::npos, "the message has the wrong leading dimension: " + message);
+    require(message.find('2') != std::string::npos, "the message names the leading dimension: " + message);
     message_of<cornerturn::error>([] { cornerturn::cuda::transpose_plan({.rows = -1, .cols = 4, .element_size = 4}); });
 
     int devices = 0;

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #if !defined(OF_USERS) || !defined(OF_SOURCE) || !defined(IS_CXX) || __cplusplus < 202002L
-#error "what CMakeLists.txt says has not come here"
+#error "a setting of CMakeLists.txt is missing"
 #endif
 static_assert(std::string_view(TEXT) == "two words" && VALUE == 3 && NUMBER == 5 && ALSO == 7);
 

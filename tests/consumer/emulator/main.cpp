@@ -1,4 +1,4 @@
-// Runs kernels of a library and of its own, and asks what they did.
+// Runs kernels of a library and of its own, and checks their counters.
 #include <cornerturn/emulator/session.hpp>
 #include <cuda_runtime.h>
 #include <kernels.hpp>

@@ -1,7 +1,7 @@
 #include <kernels.hpp>
 
 #if !defined(BEHIND) || !defined(OF_USERS) || defined(VALUE)
-#error "what CMakeLists.txt says has not come here"
+#error "a setting of CMakeLists.txt is missing"
 #endif
 
 __global__ void more(int* values) { atomicAdd(values, 1); }

@@ -1,4 +1,4 @@
-/* Uses the C API for host memory, of an installed cornerturn that may have no other. */
+/* Uses the C API of an installed host library. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,20 +46,27 @@ static void check(int size, int offset, int threads) {
     }
 }
 
+/* Whether the last error names these values, in this order. */
+static int names(const char* first, const char* second, const char* third) {
+    const char* at = strstr(cornerturn_last_error(), first);
+    if (at != NULL) at = strstr(at + strlen(first), second);
+    return at != NULL && strstr(at + strlen(second), third) != NULL;
+}
+
 static void check_errors(void) {
     char version[40];
     REQUIRE(strcmp(cornerturn_last_error(), "") == 0);
     REQUIRE(cornerturn_transpose(in, 3, 4, 2, out, 3, 4, 0) == CORNERTURN_INVALID_ARGUMENT);
-    REQUIRE(strcmp(cornerturn_last_error(), "source.ld is 2: a row has 4 elements") == 0);
+    REQUIRE(names("source.ld", "2", "4"));
     REQUIRE(cornerturn_transpose(in, 3, 4, 4, out, 3, 0, 0) == CORNERTURN_INVALID_ARGUMENT);
     REQUIRE(cornerturn_transpose(in, 3, 4, 4, out, 3, INT64_MIN, 0) == CORNERTURN_INVALID_ARGUMENT);
     REQUIRE(cornerturn_transpose(in, -3, 4, 4, out, 3, 4, 0) == CORNERTURN_INVALID_ARGUMENT);
-    REQUIRE(strstr(cornerturn_last_error(), "-3") != NULL);
+    REQUIRE(names("source.rows", "-3", ""));
     REQUIRE(cornerturn_transpose(in, 3, 4, 4, in + 4, 3, 4, 0) == CORNERTURN_INVALID_ARGUMENT);
-    REQUIRE(strstr(cornerturn_last_error(), "overlaps") != NULL);
+    REQUIRE(names("destination", "source", ""));
     REQUIRE(cornerturn_transpose(NULL, 3, 4, 4, out, 3, 4, 0) == CORNERTURN_INVALID_ARGUMENT);
     REQUIRE(cornerturn_transpose(in, 3, 4, 4, out, 3, 4, -1) == CORNERTURN_INVALID_ARGUMENT);
-    REQUIRE(strstr(cornerturn_last_error(), "threads") != NULL);
+    REQUIRE(names("threads", "-1", ""));
     REQUIRE(cornerturn_transpose(NULL, 0, 4, 4, NULL, 0, 4, 0) == CORNERTURN_OK);
     REQUIRE(cornerturn_transpose_in_place(in, 3, 2, 4, 0) == CORNERTURN_INVALID_ARGUMENT);
 

@@ -2,13 +2,13 @@
 #include <utility>
 
 #include "device/rung.hpp"
+#include "ops/gemm/gemm_work.hpp"
 #include "ops/gemm/kernels/product.hpp"
-#include "ops/gemm/work.hpp"
 
 namespace CORNERTURN_KERNELS {
 namespace {
 
-using production::gemm_tuning;
+using products::gemm_tuning;
 
 constexpr rung_notes kTunedProducts{
     .id = "tuned_gemm",
@@ -33,11 +33,11 @@ struct tuned {
     static constexpr gemm_tuning kTuning{
         .kernel = kKernel, .transposed = kTransposed, .pack_a = kPackA, .pack_b = kPackB, .parts = kParts, .us = 0};
     static void run(const gemm_work& work) {
-        const production::gemm_plan plan = production::plan_of(production::as_computed(work), kTuning, kThree);
-        if (!multiply(plan, work.workspace, kThree)) decline("has no kernel for operands of this layout");
+        const products::prepared_product prepared = products::prepare(products::as_computed(work), kTuning, kThree);
+        if (!multiply(prepared, work.workspace, kThree)) decline("has no kernel for operands of this layout");
     }
     static std::int64_t workspace(const gemm_work& work) {
-        return production::plan_of(production::as_computed(work), kTuning, kThree).space.floats;
+        return products::prepare(products::as_computed(work), kTuning, kThree).space.floats;
     }
     static constexpr variant<gemm_work> of(const char* name) {
         return {{.name = name, .origin = "-", .element_sizes = sizeof(float), .whole_only = true}, &run, {&workspace}};
@@ -48,10 +48,10 @@ struct tuned {
 template <int kRow, char kHow>
 inline constexpr char kName[] = {'0' + kRow / 10, '0' + kRow % 10, kHow, 0};
 
-constexpr bool is_outer(int row) { return production::kGemmKernels[row].way == production::gemm_way::outer; }
+constexpr bool is_outer(int row) { return products::kGemmKernels[row].family == products::gemm_family::outer; }
 constexpr int last_of_columns() {
-    int row = production::kGemmKernelCount - 1;
-    while (production::kGemmKernels[row].way != production::gemm_way::columns) --row;
+    int row = products::kGemmKernelCount - 1;
+    while (products::kGemmKernels[row].family != products::gemm_family::columns) --row;
     return row;
 }
 constexpr int kColumns = last_of_columns();
@@ -64,13 +64,13 @@ consteval auto all_tunings(std::integer_sequence<int, kRows...>) {
                     tuned<0, 1, false, true, false>::of(kName<0, 'a'>),
                     tuned<0, 1, false, false, true>::of(kName<0, 'b'>),
                     tuned<0, 2, false, true, true>::of(kName<0, '2'>),
-                    tuned<production::kAnyOperands, 40>::of(kName<production::kAnyOperands, 'm'>),
+                    tuned<products::kAnyOperands, 40>::of(kName<products::kAnyOperands, 'm'>),
                     tuned<kColumns, 2, true, false, true>::of(kName<kColumns, 'b'>)};
 }
 
 }  // namespace
 
 CORNERTURN_RUNG(kTunedProducts, gemm_operation(),
-                all_tunings(std::make_integer_sequence<int, production::kGemmKernelCount>()))
+                all_tunings(std::make_integer_sequence<int, products::kGemmKernelCount>()))
 
 }  // namespace CORNERTURN_KERNELS

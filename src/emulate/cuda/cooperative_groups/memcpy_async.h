@@ -1,4 +1,4 @@
-// cooperative_groups::memcpy_async: a group copies together, each thread a part. wait() waits for all copies.
+// cooperative_groups::memcpy_async: each thread of a group copies a part. wait() waits for all copies.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -12,7 +12,7 @@ namespace cooperative_groups {
 namespace ct_lanes {
 
 template <class Group>
-CT_WORD void copy(const Group& group, void* to, const void* from, size_t bytes, unsigned width) {
+CT_INLINE void copy(const Group& group, void* to, const void* from, size_t bytes, unsigned width) {
     ct_copy_async_by(group.thread_rank(), group.num_threads(), to, from, bytes, width);
     ct_end_of_copies();
 }
@@ -21,20 +21,21 @@ CT_WORD void copy(const Group& group, void* to, const void* from, size_t bytes, 
 
 // A plain number of bytes promises no alignment, so the addresses decide the width of an access.
 template <class Group, class To, class From>
-CT_WORD void memcpy_async(const Group& group, To* to, const From* from, const size_t& bytes) {
+CT_INLINE void memcpy_async(const Group& group, To* to, const From* from, const size_t& bytes) {
     ct_lanes::copy(group, to, from, bytes, ct_copy_width(to, from, bytes));
 }
 
 template <class Group, class To, class From, size_t Alignment>
-CT_WORD void memcpy_async(const Group& group, To* to, const From* from, const cuda::aligned_size_t<Alignment>& bytes) {
+CT_INLINE void memcpy_async(const Group& group, To* to, const From* from,
+                            const cuda::aligned_size_t<Alignment>& bytes) {
     constexpr unsigned width = ct_promised_width<Alignment>;
     ct_lanes::copy(group, to, from, bytes, width > 1 ? width : ct_copy_width(to, from, bytes));
 }
 
-// The form that counts elements: as many as both layouts have.
+// The overload that counts elements. It copies as many elements as the smaller layout has.
 template <class Group, class Element, class ToLayout, class FromLayout>
-CT_WORD void memcpy_async(const Group& group, Element* to, const ToLayout& to_layout, const Element* from,
-                          const FromLayout& from_layout) {
+CT_INLINE void memcpy_async(const Group& group, Element* to, const ToLayout& to_layout, const Element* from,
+                            const FromLayout& from_layout) {
     const size_t to_elements = to_layout;
     const size_t from_elements = from_layout;
     const size_t bytes = (to_elements < from_elements ? to_elements : from_elements) * sizeof(Element);
@@ -42,13 +43,13 @@ CT_WORD void memcpy_async(const Group& group, Element* to, const ToLayout& to_la
 }
 
 template <class Group>
-CT_WORD void wait(const Group& group) {
+CT_INLINE void wait(const Group& group) {
     ct_wait_for_copies(0);
     group.sync();
 }
 
 template <unsigned Later, class Group>
-CT_WORD void wait_prior(const Group& group) {
+CT_INLINE void wait_prior(const Group& group) {
     ct_wait_for_copies(Later);
     group.sync();
 }

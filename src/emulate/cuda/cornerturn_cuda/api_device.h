@@ -35,7 +35,7 @@ cudaError_t cudaDriverGetVersion(int* driverVersion);
 cudaError_t cudaRuntimeGetVersion(int* runtimeVersion);
 cudaError_t cudaCtxResetPersistingL2Cache(void);
 
-// One device: no peers.
+// There is one device, so it has no peers.
 cudaError_t cudaDeviceCanAccessPeer(int* canAccessPeer, int device, int peerDevice);
 cudaError_t cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags);
 cudaError_t cudaDeviceDisablePeerAccess(int peerDevice);
@@ -48,7 +48,7 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* devPtr);
 cudaError_t cudaIpcOpenMemHandle(void** devPtr, cudaIpcMemHandle_t handle, unsigned int flags);
 cudaError_t cudaIpcCloseMemHandle(void* devPtr);
 
-// CUDA's names of before version 4.
+// Names from before CUDA 4.
 cudaError_t cudaThreadSynchronize(void);
 cudaError_t cudaThreadExit(void);
 }

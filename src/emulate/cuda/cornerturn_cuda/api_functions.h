@@ -26,7 +26,7 @@ cudaError_t cudaLaunchCooperativeKernel(const void* func, dim3 gridDim, dim3 blo
                                         cudaStream_t stream);
 }
 
-// CUDA's C++ forms, which take the kernel itself.
+// CUDA's C++ overloads, which take the kernel itself.
 template <class T>
 inline cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes* attr, T* entry) {
     return cudaFuncGetAttributes(attr, (const void*)entry);
@@ -73,7 +73,8 @@ inline cudaError_t cudaOccupancyMaxActiveClusters(int* numClusters, T* func, con
     return cudaOccupancyMaxActiveClusters(numClusters, (const void*)func, config);
 }
 
-// The block size with the most resident threads; of equal ones the largest, tried from the largest down by whole warps.
+// The block size with the most resident threads. It tries whole warps from the largest size down. If two sizes are
+// equally good, it keeps the larger one.
 template <class UnaryFunction, class T>
 inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int* minGridSize, int* blockSize, T func,
                                                                            UnaryFunction blockSizeToDynamicSMemSize,
@@ -134,7 +135,8 @@ inline cudaError_t cudaLaunchCooperativeKernel(T* func, dim3 gridDim, dim3 block
     return cudaLaunchCooperativeKernel((const void*)func, gridDim, blockDim, args, sharedMem, stream);
 }
 
-// `values` are the arguments, converted to the kernel's parameter types: by value here, so that they have addresses.
+// `values` are the arguments, converted to the kernel's parameter types. They are passed by value, so that they have
+// addresses.
 template <class... ExpTypes>
 inline cudaError_t ct_launch_converted(const cudaLaunchConfig_t* config, void (*kernel)(ExpTypes...),
                                        ExpTypes... values) {

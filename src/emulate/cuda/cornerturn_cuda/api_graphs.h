@@ -116,7 +116,7 @@ cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object
                                       unsigned int flags = 0);
 cudaError_t cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned int count = 1);
 
-// Graphs that can be launched.
+// Executable graphs.
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* pGraphExec, cudaGraph_t graph, unsigned long long flags = 0);
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* pGraphExec, cudaGraph_t graph, unsigned long long flags = 0);
 cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* pGraphExec, cudaGraph_t graph,
@@ -156,7 +156,7 @@ cudaError_t cudaDeviceGraphMemTrim(int device);
 cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attr, void* value);
 cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attr, void* value);
 
-// Of kernels: what a conditional node asks when it comes to it.
+// For kernels: sets the value that a conditional node checks.
 void ct_set_condition(cudaGraphConditionalHandle handle, unsigned int value) noexcept;
 
 cudaError_t ct_not_supported(void);
@@ -165,7 +165,7 @@ inline void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned 
     ct_set_condition(handle, value);
 }
 
-// Device variables by their names.
+// C++ overloads that take a device variable by its name.
 template <class T>
 inline cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
                                                   const cudaGraphNode_t* pDependencies, size_t numDependencies,
@@ -205,7 +205,7 @@ inline cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t hG
     return cudaGraphExecMemcpyNodeSetParamsFromSymbol(hGraphExec, node, dst, (const void*)&symbol, count, offset, kind);
 }
 
-// As CUDA 11 and 12 have them. A template gives way to CUDA 13's form where a call fits both.
+// The functions of CUDA 11 and 12. They are templates, so that a call that fits both selects CUDA 13's function.
 template <class = void>
 inline cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* dependencies,
                                                        size_t numDependencies, unsigned int flags = 0) {
@@ -253,7 +253,7 @@ inline cudaError_t cudaGraphAddNode(cudaGraphNode_t* pGraphNode, cudaGraph_t gra
     return cudaGraphAddNode(pGraphNode, graph, pDependencies, nullptr, numDependencies, nodeParams);
 }
 
-// Textures, surfaces and memory of other interfaces are missing. These take any arguments.
+// The emulator lacks textures, surfaces and external memory. These functions take any arguments.
 #define CT_NOT_SUPPORTED(name)                 \
     template <class... ct_arguments>           \
     inline cudaError_t name(ct_arguments...) { \
@@ -269,7 +269,7 @@ CT_NOT_SUPPORTED(cudaFreeMipmappedArray)
 CT_NOT_SUPPORTED(cudaImportExternalMemory)
 CT_NOT_SUPPORTED(cudaImportExternalSemaphore)
 
-// Memory pools of other processes.
+// It also lacks memory pools that several processes share.
 CT_NOT_SUPPORTED(cudaMemPoolExportToShareableHandle)
 CT_NOT_SUPPORTED(cudaMemPoolImportFromShareableHandle)
 CT_NOT_SUPPORTED(cudaMemPoolExportPointer)

@@ -73,7 +73,7 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t memPool, const struct cudaMemAcce
 cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags* flags, cudaMemPool_t memPool,
                                  struct cudaMemLocation* location);
 
-// Arrays are for textures, which the emulator has not: cudaErrorNotSupported.
+// Arrays are for textures, which the emulator lacks. These functions return cudaErrorNotSupported.
 cudaError_t cudaMallocArray(cudaArray_t* array, const struct cudaChannelFormatDesc* desc, size_t width,
                             size_t height = 0, unsigned int flags = 0);
 cudaError_t cudaMalloc3DArray(cudaArray_t* array, const struct cudaChannelFormatDesc* desc, struct cudaExtent extent,
@@ -87,7 +87,7 @@ cudaError_t cudaMemcpyToArray(cudaArray_t dst, size_t wOffset, size_t hOffset, c
                               enum cudaMemcpyKind kind);
 }
 
-// CUDA's C++ forms.
+// CUDA's C++ overloads.
 template <class T>
 inline cudaError_t cudaMalloc(T** devPtr, size_t size) {
     return cudaMalloc((void**)(void*)devPtr, size);
@@ -155,7 +155,7 @@ inline cudaError_t cudaGetSymbolSize(size_t* size, const T& symbol) {
     return cudaGetSymbolSize(size, (const void*)&symbol);
 }
 
-// CUDA 12's forms, where a location is a device's number.
+// CUDA 12's overloads, in which a location is the number of a device.
 inline struct cudaMemLocation ct_location_of(int device) {
     struct cudaMemLocation location;
     location.type = device == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
@@ -169,7 +169,7 @@ inline cudaError_t cudaMemAdvise(const void* devPtr, size_t count, enum cudaMemo
     return cudaMemAdvise(devPtr, count, advice, ct_location_of(device));
 }
 
-// C's structures from their values.
+// C structures, made from their members' values.
 inline struct cudaPitchedPtr make_cudaPitchedPtr(void* d, size_t p, size_t xsz, size_t ysz) {
     struct cudaPitchedPtr made = {d, p, xsz, ysz};
     return made;

@@ -1,5 +1,5 @@
-// Copies that one thread starts and waits for later. The source is read at once, with one access of 4, 8 or 16 bytes;
-// ct_store_copied writes the destination.
+// Asynchronous copies: a thread starts a copy and waits for it later. The source is read immediately, with one access
+// of 4, 8 or 16 bytes. ct_store_copied writes the destination.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -20,23 +20,23 @@ struct __attribute__((may_alias, aligned(16))) ct_bytes16 {
 };
 
 template <class Bytes>
-CT_WORD void ct_copy_async_as(void* to, const void* from) {
+CT_INLINE void ct_copy_async_as(void* to, const void* from) {
     const Bytes value = *static_cast<const Bytes*>(from);
     ct_store_copied(to, &value, sizeof(Bytes));
 }
 
-// 4, 8 or 16 bytes, aligned to their number.
-CT_WORD void ct_copy_async(void* to, const void* from, unsigned bytes) {
+// Copies 4, 8 or 16 bytes. Both addresses are multiples of `bytes`.
+CT_INLINE void ct_copy_async(void* to, const void* from, unsigned bytes) {
     switch (bytes) {
         case 4: ct_copy_async_as<ct_bytes4>(to, from); break;
         case 8: ct_copy_async_as<ct_bytes8>(to, from); break;
         case 16: ct_copy_async_as<ct_bytes16>(to, from); break;
-        default: ct_unsupported("an asynchronous copy of other than 4, 8 or 16 bytes");
+        default: ct_unsupported("an asynchronous copy whose size is not 4, 8 or 16 bytes");
     }
 }
 
-// The last `zeros` of the bytes are zeros. They are not read from the source.
-CT_WORD void ct_copy_async_filled(void* to, const void* from, unsigned bytes, unsigned zeros) {
+// The same, but the last `zeros` bytes of the destination become 0. They are not read from the source.
+CT_INLINE void ct_copy_async_filled(void* to, const void* from, unsigned bytes, unsigned zeros) {
     alignas(16) unsigned char value[16] = {};
     const unsigned read = zeros < bytes ? bytes - zeros : 0;
     const char* const source = static_cast<const char*>(from);
@@ -55,7 +55,7 @@ CT_WORD void ct_copy_async_filled(void* to, const void* from, unsigned bytes, un
 }
 
 // The widest access that both addresses allow: 16, 8 or 4 bytes, else 1.
-CT_WORD unsigned ct_copy_width(const void* to, const void* from, size_t bytes) {
+CT_INLINE unsigned ct_copy_width(const void* to, const void* from, size_t bytes) {
     const uintptr_t all = reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from);
     for (unsigned width = 16; width >= 4; width /= 2) {
         if (all % width == 0 && bytes >= width) return width;
@@ -63,8 +63,8 @@ CT_WORD unsigned ct_copy_width(const void* to, const void* from, size_t bytes) {
     return 1;
 }
 
-// The same bytes at once, with one load and one store.
-CT_WORD void ct_copy_now(void* to, const void* from, unsigned bytes) {
+// Copies 4, 8 or 16 bytes synchronously, with one load and one store.
+CT_INLINE void ct_copy_now(void* to, const void* from, unsigned bytes) {
     switch (bytes) {
         case 4: *static_cast<ct_bytes4*>(to) = *static_cast<const ct_bytes4*>(from); break;
         case 8: *static_cast<ct_bytes8*>(to) = *static_cast<const ct_bytes8*>(from); break;
@@ -72,9 +72,9 @@ CT_WORD void ct_copy_now(void* to, const void* from, unsigned bytes) {
     }
 }
 
-// The chunks of a copy are dealt out to the threads of a group one by one. What is left at the end is too short for an
-// asynchronous access and goes byte by byte. Only copies from global to shared memory are asynchronous.
-CT_WORD void ct_copy_async_by(size_t rank, size_t threads, void* to, const void* from, size_t bytes, unsigned width) {
+// The threads of a group take the chunks of a copy in turn. The rest at the end is too short for an asynchronous
+// access, so it is copied byte by byte. Only copies from global to shared memory are asynchronous.
+CT_INLINE void ct_copy_async_by(size_t rank, size_t threads, void* to, const void* from, size_t bytes, unsigned width) {
     char* const target = static_cast<char*>(to);
     const char* const source = static_cast<const char*>(from);
     size_t copied = 0;
@@ -113,7 +113,7 @@ constexpr unsigned ct_promised_width = Alignment >= 16  ? 16
                                        : Alignment >= 4 ? 4
                                                         : 1;
 
-// What the destination's type and the shape promise together; void promises nothing.
+// The alignment that the destination's type and the shape promise together. void promises none.
 template <class To, class Shape>
 struct ct_promised_alignment {
     static constexpr size_t value = alignof(To);

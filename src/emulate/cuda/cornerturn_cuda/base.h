@@ -1,5 +1,5 @@
-// What all of these headers share.
+// Shared by all of these headers.
 #pragma once
 
-// A function that device code calls: nvcc inlines nearly all of them, and so does the emulator's build.
-#define CT_WORD inline __attribute__((always_inline))
+// Marks a function that device code calls. nvcc inlines nearly all of these functions, so the emulator does too.
+#define CT_INLINE inline __attribute__((always_inline))

@@ -9,7 +9,7 @@ struct CUuuid_st {
 typedef struct CUuuid_st CUuuid;
 typedef struct CUuuid_st cudaUUID_t;
 
-// CUDA 12's and 13's members: programs still read those that CUDA 13 removed, such as clockRate.
+// The members of CUDA 12 and 13. Programs still read members that CUDA 13 removed, such as clockRate.
 struct cudaDeviceProp {
     char name[256];
     cudaUUID_t uuid;

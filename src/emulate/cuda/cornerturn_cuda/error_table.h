@@ -1,6 +1,6 @@
-// The runtime's errors: name, value, and the text that cudaGetErrorString gives. driver_types.h makes the enumeration
-// of them, and the emulator's errors.cpp the table of texts: each defines CT_ERROR, and this file is read twice.
-// No #pragma once.
+// The runtime's errors: name, value, and the text that cudaGetErrorString returns. driver_types.h makes an enumeration
+// of them, and the emulator's errors.cpp makes a table of texts. Each defines CT_ERROR and includes this file, so it
+// has no #pragma once.
 
 CT_ERROR(cudaSuccess, 0, "no error")
 CT_ERROR(cudaErrorInvalidValue, 1, "invalid argument")

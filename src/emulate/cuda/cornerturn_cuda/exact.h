@@ -1,15 +1,16 @@
 // Exact results of arithmetic, and their rounding to any binary format in any mode.
 //
-// The GPU's instructions name their rounding mode. The processor's mode stays "to nearest": compilers move arithmetic
-// across a change of mode. So a result is computed to nearest with the sign of its error, and rounded as integers.
+// Each instruction of a GPU names its rounding mode. The processor's mode stays "to nearest", because compilers move
+// arithmetic across a change of mode. So a result is computed to nearest, together with the sign of its error, and then
+// rounded in integer arithmetic.
 #pragma once
 
 #include "base.h"
 
 enum ct_rounding { ct_nearest, ct_to_zero, ct_upward, ct_downward };
 
-// A format: the integer that holds a value, the bits of its mantissa and of its exponent, what is added to an exponent,
-// and what stands for a NaN.
+// A format: the integer type that holds a value, the numbers of bits of its mantissa and exponent, the bias of the
+// exponent, and the bits of a NaN.
 struct ct_half_format {
     using bits = unsigned short;
     static constexpr int mantissa = 10, exponent = 5, bias = 15;
@@ -39,20 +40,20 @@ struct ct_format_of<float> {
     using type = ct_float_format;
 };
 
-// (-1)^negative * significand * 2^exponent. Where the true value lies between two such numbers, the significand is odd
-// and has at least two bits more than the format that it is rounded to: the lowest bit then stands for the rest.
+// (-1)^negative * significand * 2^exponent. If the true value is between two such numbers, the significand is odd and
+// has at least two bits more than the format that it is rounded to. Its lowest bit then stands for the rest.
 struct ct_exact {
     unsigned long long significand;
     int exponent;
     bool negative;
 };
 
-CT_WORD unsigned int ct_bits(float value) { return __builtin_bit_cast(unsigned int, value); }
-CT_WORD unsigned long long ct_bits(double value) { return __builtin_bit_cast(unsigned long long, value); }
-CT_WORD bool ct_finite(double value) { return (ct_bits(value) >> 52 & 0x7ff) != 0x7ff; }
-CT_WORD bool ct_finite_nonzero(double value) { return ct_finite(value) && value != 0; }
+CT_INLINE unsigned int ct_bits(float value) { return __builtin_bit_cast(unsigned int, value); }
+CT_INLINE unsigned long long ct_bits(double value) { return __builtin_bit_cast(unsigned long long, value); }
+CT_INLINE bool ct_finite(double value) { return (ct_bits(value) >> 52 & 0x7ff) != 0x7ff; }
+CT_INLINE bool ct_finite_nonzero(double value) { return ct_finite(value) && value != 0; }
 
-// The encoding of a finite value. What is too large becomes infinity or the largest number, as the mode says.
+// The encoding of a finite value. A value that is too large becomes infinity or the largest number; the mode decides.
 template <class Format, ct_rounding mode>
 inline typename Format::bits ct_encode(ct_exact value) {
     using bits = typename Format::bits;
@@ -88,15 +89,15 @@ inline typename Format::bits ct_encode(ct_exact value) {
 }
 
 // A finite number.
-CT_WORD ct_exact ct_exactly(double value) {
+CT_INLINE ct_exact ct_exactly(double value) {
     const unsigned long long bits = ct_bits(value), mantissa = bits & 0xfffffffffffff;
     const int field = int(bits >> 52 & 0x7ff);
     return field == 0 ? ct_exact{mantissa, -1074, bits >> 63 != 0}
                       : ct_exact{mantissa | 1ull << 52, field - 1075, bits >> 63 != 0};
 }
 
-// A finite number and what was lost when it was rounded to nearest. Of the rest only the sign counts.
-CT_WORD ct_exact ct_exactly(double value, double rest, int exponent = 0) {
+// A finite number, and the rest that was lost when it was rounded to nearest. Only the sign of the rest matters.
+CT_INLINE ct_exact ct_exactly(double value, double rest, int exponent = 0) {
     ct_exact exact = ct_exactly(value);
     exact.significand <<= 10;
     exact.exponent += exponent - 10;
@@ -105,15 +106,15 @@ CT_WORD ct_exact ct_exactly(double value, double rest, int exponent = 0) {
 }
 
 template <class Integer>
-CT_WORD ct_exact ct_exactly_integer(Integer value) {
+CT_INLINE ct_exact ct_exactly_integer(Integer value) {
     const bool negative = value < 0;
     const auto magnitude = (unsigned long long)value;
     return {negative ? 0 - magnitude : magnitude, 0, negative};
 }
 
-// Any number, also an infinity or a NaN.
+// Rounds any number, including infinities and NaNs.
 template <class Format, ct_rounding mode>
-CT_WORD typename Format::bits ct_round(double value) {
+CT_INLINE typename Format::bits ct_round(double value) {
     using bits = typename Format::bits;
     if (ct_finite(value)) return ct_encode<Format, mode>(ct_exactly(value));
     constexpr bits infinity = bits((bits(1) << Format::exponent) - 1) << Format::mantissa;
@@ -122,17 +123,17 @@ CT_WORD typename Format::bits ct_round(double value) {
 }
 
 template <class T, ct_rounding mode>
-CT_WORD T ct_rounded(ct_exact value) {
+CT_INLINE T ct_rounded(ct_exact value) {
     return __builtin_bit_cast(T, ct_encode<typename ct_format_of<T>::type, mode>(value));
 }
 
-// A finite number other than 0 as fraction * 2^exponent with 1 <= |fraction| < 2: no product or quotient of such
-// fractions leaves the range of normal numbers, so its error is a number too.
+// A finite number other than 0 as fraction * 2^exponent with 1 <= |fraction| < 2. Products and quotients of such
+// fractions are normal numbers, so double can represent their errors.
 struct ct_parts {
     double fraction;
     int exponent;
 };
-CT_WORD ct_parts ct_split(double value) {
+CT_INLINE ct_parts ct_split(double value) {
     int exponent = -1023;
     if ((ct_bits(value) >> 52 & 0x7ff) == 0) {
         value *= 0x1p64;
@@ -143,26 +144,26 @@ CT_WORD ct_parts ct_split(double value) {
     return {__builtin_bit_cast(double, (bits & 0x800fffffffffffff) | 0x3ff0000000000000), exponent};
 }
 
-// What a + b lost in rounding, where `sum` is a + b (Knuth's TwoSum).
-CT_WORD double ct_lost_in_sum(double a, double b, double sum) {
+// The part of a + b that was lost when it was rounded to `sum` (Knuth's TwoSum).
+CT_INLINE double ct_lost_in_sum(double a, double b, double sum) {
     const double added = sum - a;
     return (a - (sum - added)) + (b - added);
 }
 
-CT_WORD ct_exact ct_exact_product(double a, double b) {
+CT_INLINE ct_exact ct_exact_product(double a, double b) {
     const ct_parts x = ct_split(a), y = ct_split(b);
     const double product = x.fraction * y.fraction;
     return ct_exactly(product, __builtin_fma(x.fraction, y.fraction, -product), x.exponent + y.exponent);
 }
 
-CT_WORD ct_exact ct_exact_quotient(double a, double b) {
+CT_INLINE ct_exact ct_exact_quotient(double a, double b) {
     const ct_parts x = ct_split(a), y = ct_split(b);
     const double quotient = x.fraction / y.fraction;
     const double rest = __builtin_fma(-quotient, y.fraction, x.fraction);
     return ct_exactly(quotient, y.fraction < 0 ? -rest : rest, x.exponent - y.exponent);
 }
 
-CT_WORD ct_exact ct_exact_root(double a) {
+CT_INLINE ct_exact ct_exact_root(double a) {
     ct_parts x = ct_split(a);
     if (x.exponent & 1) {
         x.fraction *= 2;
@@ -178,11 +179,11 @@ inline ct_exact ct_exact_fma(double a, double b, double c) {
     const int exponent = x.exponent + y.exponent, difference = z.exponent - exponent;
     const double product = x.fraction * y.fraction;
     const double tail = __builtin_fma(x.fraction, y.fraction, -product);
-    // Beyond 200 bits the smaller term is less than the last bit of the larger one: only its sign counts.
+    // Beyond 200 bits, the smaller term is less than the last bit of the larger one, so only its sign matters.
     if (difference > 200) return ct_exactly(z.fraction, product, z.exponent);
     if (difference < -200) return ct_exactly(product, tail != 0 ? tail : z.fraction, exponent);
     const double addend = z.fraction * __builtin_bit_cast(double, (unsigned long long)(difference + 1023) << 52);
-    // Two sums gather the three terms into a head, and what is below it.
+    // Two sums combine the three terms into a head and a rest below it.
     const double first = product + addend;
     const double lost_first = ct_lost_in_sum(product, addend, first);
     const double small = lost_first + tail;
@@ -192,8 +193,8 @@ inline ct_exact ct_exact_fma(double a, double b, double c) {
     return ct_exactly(head, lost_head != 0 ? lost_head : lost_small, exponent);
 }
 
-// Sum, product, quotient, square root and fused multiply-add in any mode. Zeros, infinities and NaNs are as to nearest,
-// except that a sum of 0 is -0 downward.
+// Sum, product, quotient, square root and fused multiply-add in any mode. Zeros, infinities and NaNs are the same in
+// every mode, except that a sum of 0 is -0 in the mode downward.
 template <class T, ct_rounding mode>
 inline T ct_add(T a, T b) {
     const T nearest = a + b;
@@ -213,15 +214,15 @@ inline T ct_divide(T a, T b) {
     if (mode == ct_nearest || !ct_finite_nonzero(a) || !ct_finite_nonzero(b)) return a / b;
     return ct_rounded<T, mode>(ct_exact_quotient(a, b));
 }
-CT_WORD float ct_nearest_root(float a) { return __builtin_sqrtf(a); }
-CT_WORD double ct_nearest_root(double a) { return __builtin_sqrt(a); }
+CT_INLINE float ct_nearest_root(float a) { return __builtin_sqrtf(a); }
+CT_INLINE double ct_nearest_root(double a) { return __builtin_sqrt(a); }
 template <class T, ct_rounding mode>
 inline T ct_square_root(T a) {
     if (mode == ct_nearest || !(a > 0) || !ct_finite(a)) return ct_nearest_root(a);
     return ct_rounded<T, mode>(ct_exact_root(a));
 }
-CT_WORD float ct_nearest_fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-CT_WORD double ct_nearest_fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+CT_INLINE float ct_nearest_fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+CT_INLINE double ct_nearest_fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
 template <class T, ct_rounding mode>
 inline T ct_fma(T a, T b, T c) {
     if (mode == ct_nearest || !ct_finite(a) || !ct_finite(b) || !ct_finite(c)) return ct_nearest_fma(a, b, c);
@@ -233,7 +234,7 @@ inline T ct_fma(T a, T b, T c) {
     return ct_rounded<T, mode>(exact);
 }
 
-// Rounded to an integer, with what is out of range replaced by the nearest integer in range, and NaN by `nan`.
+// Rounds to an integer. A value out of range becomes the nearest integer in range, and NaN becomes `nan`.
 template <class Integer, ct_rounding mode>
 inline Integer ct_to_integer(double value, Integer nan) {
     if (value != value) return nan;

@@ -106,7 +106,7 @@ struct cudaConditionalNodeParams {
     cudaGraphConditionalHandle handle;
     enum cudaGraphConditionalNodeType type;
     unsigned int size;
-    cudaGraph_t* phGraph_out;  // the bodies, an array of `size`
+    cudaGraph_t* phGraph_out;  // the bodies, an array of `size` graphs
 };
 
 struct cudaMemAllocNodeParams {
@@ -117,7 +117,7 @@ struct cudaMemAllocNodeParams {
     void* dptr;
 };
 
-// What cudaGraphAddNode() takes for a node of any type.
+// The parameters of cudaGraphAddNode(), for a node of any type.
 struct cudaKernelNodeParamsV2 {
     void* func;
     dim3 gridDim;

@@ -156,7 +156,7 @@ struct cudaLaunchConfig_st {
 };
 typedef struct cudaLaunchConfig_st cudaLaunchConfig_t;
 
-// A stream's attributes are a launch's.
+// Streams and kernel nodes have the attributes of launches.
 #define cudaStreamAttrID enum cudaLaunchAttributeID
 #define cudaStreamAttrValue union cudaLaunchAttributeValue
 #define cudaStreamAttributeAccessPolicyWindow cudaLaunchAttributeAccessPolicyWindow

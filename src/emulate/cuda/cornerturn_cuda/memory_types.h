@@ -33,7 +33,7 @@ struct cudaPitchedPtr {
 };
 
 struct cudaExtent {
-    size_t width;  // in bytes, of plain memory
+    size_t width;  // in bytes for plain memory
     size_t height;
     size_t depth;
 };

@@ -1,4 +1,4 @@
-// What cuda::atomic, cuda::barrier and cuda::pipeline share: scopes and memory orders.
+// The scopes and memory orders of cuda::atomic, cuda::barrier and cuda::pipeline.
 #pragma once
 
 #include <atomic>

@@ -3,9 +3,10 @@
 
 #include "base.h"
 
-// What `operation` makes of each lane, cut to the lane's width. Lanes are read as `Lane` says, signed or unsigned.
+// Applies `operation` to each lane and truncates the result to the lane's width. `Lane` is the signed or unsigned type
+// of a lane.
 template <class Lane, class Operation>
-CT_WORD unsigned int ct_for_lanes(unsigned int a, unsigned int b, Operation operation) {
+CT_INLINE unsigned int ct_for_lanes(unsigned int a, unsigned int b, Operation operation) {
     constexpr int bits = 8 * sizeof(Lane);
     constexpr unsigned int mask = (1u << bits) - 1;
     unsigned int result = 0;
@@ -14,22 +15,22 @@ CT_WORD unsigned int ct_for_lanes(unsigned int a, unsigned int b, Operation oper
     return result;
 }
 template <class Lane>
-CT_WORD unsigned int ct_sum_of_differences(unsigned int a, unsigned int b) {
+CT_INLINE unsigned int ct_sum_of_differences(unsigned int a, unsigned int b) {
     unsigned int sum = 0;
     for (int i = 0; i < 32; i += 8 * sizeof(Lane))
         sum += (unsigned int)__builtin_abs(int(Lane(a >> i)) - int(Lane(b >> i)));
     return sum;
 }
 template <class Lane>
-CT_WORD int ct_saturated(int value) {
+CT_INLINE int ct_saturated(int value) {
     constexpr bool is_signed = Lane(-1) < Lane(0);
     constexpr int largest = (1 << (8 * sizeof(Lane) - is_signed)) - 1, smallest = is_signed ? -largest - 1 : 0;
     return value > largest ? largest : value < smallest ? smallest : value;
 }
 
-// name2 works on 16-bit lanes and name4 on 8-bit ones. The expression names a lane `Lane`, and its values a and b.
+// name2 works on 16-bit lanes, name4 on 8-bit lanes. The expression uses the type `Lane` of a lane and its values a, b.
 #define CT_ONE_SIMD(name, parameters, b_word, Lane_type, ...)                                                   \
-    CT_WORD unsigned int name parameters {                                                                      \
+    CT_INLINE unsigned int name parameters {                                                                    \
         using Lane = Lane_type;                                                                                 \
         return ct_for_lanes<Lane>(                                                                              \
             a_word, b_word, []([[maybe_unused]] int a, [[maybe_unused]] int b) __attribute__((always_inline)) { \
@@ -66,7 +67,7 @@ CT_SIGNED_SIMD(__vavgs, (a + b + (a + b >= 0)) >> 1)  // halves are rounded away
 CT_UNSIGNED_SIMD(__vavgu, (a + b + 1) >> 1)
 CT_UNSIGNED_SIMD(__vhaddu, (a + b) >> 1)
 
-// A comparison: all bits of the lane (__vcmp...), or its lowest bit (__vset...).
+// Comparisons. If true, they set all bits of the lane (__vcmp...) or its lowest bit (__vset...).
 #define CT_SIMD_COMPARISON(kind, name, ...) \
     CT_##kind##_SIMD(__vcmp##name, (__VA_ARGS__) ? -1 : 0) CT_##kind##_SIMD(__vset##name, (__VA_ARGS__) ? 1 : 0)
 CT_SIMD_COMPARISON(UNSIGNED, eq, a == b)
@@ -86,7 +87,7 @@ CT_SIMD_COMPARISON(UNSIGNED, ltu, a < b)
 #undef CT_SIGNED_SIMD
 #undef CT_ONE_SIMD
 
-CT_WORD unsigned int __vsads2(unsigned int a, unsigned int b) { return ct_sum_of_differences<short>(a, b); }
-CT_WORD unsigned int __vsadu2(unsigned int a, unsigned int b) { return ct_sum_of_differences<unsigned short>(a, b); }
-CT_WORD unsigned int __vsads4(unsigned int a, unsigned int b) { return ct_sum_of_differences<signed char>(a, b); }
-CT_WORD unsigned int __vsadu4(unsigned int a, unsigned int b) { return ct_sum_of_differences<unsigned char>(a, b); }
+CT_INLINE unsigned int __vsads2(unsigned int a, unsigned int b) { return ct_sum_of_differences<short>(a, b); }
+CT_INLINE unsigned int __vsadu2(unsigned int a, unsigned int b) { return ct_sum_of_differences<unsigned short>(a, b); }
+CT_INLINE unsigned int __vsads4(unsigned int a, unsigned int b) { return ct_sum_of_differences<signed char>(a, b); }
+CT_INLINE unsigned int __vsadu4(unsigned int a, unsigned int b) { return ct_sum_of_differences<unsigned char>(a, b); }

@@ -5,12 +5,12 @@
 //   CT_PAIR, CT_PAIR_RAW        the class of two numbers in 4 bytes, and of their bits
 //   CT_FORMAT                   its format in exact.h
 //   CT_NAME(a, b), CT_NAME_TWICE(a, b, c)   a function's name, with the format's name between a, b and c
-//   CT_NO_CONVERSIONS, CT_NO_OPERATORS, CT_NO_PAIR_OPERATORS   defined where the program wants none
+//   CT_NO_CONVERSIONS, CT_NO_OPERATORS, CT_NO_PAIR_OPERATORS   defined if the program disables them
 //
-// Templates would save the macros, but not be what CUDA has: plain functions in the global namespace, which a program
-// may name as ::hexp, pass as pointers, and call with arguments that are converted.
+// These are macros, because CUDA has plain functions in the global namespace. A program may name them as ::hexp, pass
+// them as pointers, and call them with arguments that are converted. Templates would not allow that.
 
-// Each of these needs the ones before it.
+// Each file needs the files before it.
 // clang-format off
 #include "small_float_types.h"
 #include "small_float_conversions.h"

@@ -1,4 +1,4 @@
-// Between 16-bit floats, as bits, and other numbers.
+// Conversions between the bits of 16-bit floats and other numbers.
 #pragma once
 
 #include "exact.h"
@@ -7,7 +7,7 @@ template <class Format>
 constexpr int ct_infinity_of = ((1 << Format::exponent) - 1) << Format::mantissa;
 
 template <class Format>
-CT_WORD float ct_decode(unsigned short bits) {
+CT_INLINE float ct_decode(unsigned short bits) {
     if constexpr (Format::exponent == ct_float_format::exponent) {
         return __builtin_bit_cast(float, (unsigned int)bits << 16);  // bfloat16 is the upper half of a float
     } else {
@@ -19,27 +19,27 @@ CT_WORD float ct_decode(unsigned short bits) {
             constexpr float smallest = 1.0f / float(1u << (Format::mantissa + Format::bias - 1));
             return __builtin_bit_cast(float, ct_bits(float(magnitude) * smallest) | sign);
         }
-        // An infinity's or a NaN's exponent field has to become the highest one of float: it takes the bias twice.
+        // Infinities and NaNs need the highest exponent field of float: adding the bias twice gives it.
         const unsigned int add = magnitude >= (unsigned int)ct_infinity_of<Format> ? 2 * bias : bias;
         return __builtin_bit_cast(float, ((magnitude << shift) + add) | sign);
     }
 }
 
 template <class Format, ct_rounding mode, class Integer>
-CT_WORD typename Format::bits ct_round_integer(Integer value) {
+CT_INLINE typename Format::bits ct_round_integer(Integer value) {
     return ct_encode<Format, mode>(ct_exactly_integer(value));
 }
 
-// NaN becomes 0, and of 64-bit integers the one of which only the highest bit is set.
+// NaN becomes 0, or for 64-bit integers the integer with only the highest bit set.
 template <class Format, class Integer, ct_rounding mode>
-CT_WORD Integer ct_decode_integer(unsigned short bits) {
+CT_INLINE Integer ct_decode_integer(unsigned short bits) {
     return ct_to_integer<Integer, mode>(ct_decode<Format>(bits),
                                         sizeof(Integer) == 8 ? Integer(0x8000000000000000) : Integer(0));
 }
 
-// a + b to nearest, though double may not hold the sum.
+// a + b rounded to nearest, even if double cannot hold the sum.
 template <class Format>
-CT_WORD typename Format::bits ct_round_sum(double a, double b) {
+CT_INLINE typename Format::bits ct_round_sum(double a, double b) {
     const double sum = a + b;
     if (!ct_finite_nonzero(sum)) return ct_round<Format, ct_nearest>(sum);
     return ct_encode<Format, ct_nearest>(ct_exactly(sum, ct_lost_in_sum(a, b, sum)));

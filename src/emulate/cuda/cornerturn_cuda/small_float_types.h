@@ -16,33 +16,34 @@ struct alignas(2) CT_SMALL {
     constexpr operator CT_RAW() const { return CT_RAW{__x}; }
 
 #ifndef CT_NO_CONVERSIONS
-    CT_WORD CT_SMALL(float a) : __x(ct_round<CT_FORMAT, ct_nearest>(a)) {}
-    CT_WORD CT_SMALL(double a) : __x(ct_round<CT_FORMAT, ct_nearest>(a)) {}
-    CT_WORD CT_SMALL(short a) : __x(ct_round_integer<CT_FORMAT, ct_nearest>(a)) {}
-    CT_WORD CT_SMALL(unsigned short a) : __x(ct_round_integer<CT_FORMAT, ct_nearest>(a)) {}
-    CT_WORD CT_SMALL(int a) : __x(ct_round_integer<CT_FORMAT, ct_nearest>(a)) {}
-    CT_WORD CT_SMALL(unsigned int a) : __x(ct_round_integer<CT_FORMAT, ct_nearest>(a)) {}
-    CT_WORD CT_SMALL(long a) : __x(ct_round_integer<CT_FORMAT, ct_nearest>(a)) {}
-    CT_WORD CT_SMALL(unsigned long a) : __x(ct_round_integer<CT_FORMAT, ct_nearest>(a)) {}
-    CT_WORD CT_SMALL(long long a) : __x(ct_round_integer<CT_FORMAT, ct_nearest>(a)) {}
-    CT_WORD CT_SMALL(unsigned long long a) : __x(ct_round_integer<CT_FORMAT, ct_nearest>(a)) {}
+    CT_INLINE CT_SMALL(float a) : __x(ct_round<CT_FORMAT, ct_nearest>(a)) {}
+    CT_INLINE CT_SMALL(double a) : __x(ct_round<CT_FORMAT, ct_nearest>(a)) {}
+    CT_INLINE CT_SMALL(short a) : __x(ct_round_integer<CT_FORMAT, ct_nearest>(a)) {}
+    CT_INLINE CT_SMALL(unsigned short a) : __x(ct_round_integer<CT_FORMAT, ct_nearest>(a)) {}
+    CT_INLINE CT_SMALL(int a) : __x(ct_round_integer<CT_FORMAT, ct_nearest>(a)) {}
+    CT_INLINE CT_SMALL(unsigned int a) : __x(ct_round_integer<CT_FORMAT, ct_nearest>(a)) {}
+    CT_INLINE CT_SMALL(long a) : __x(ct_round_integer<CT_FORMAT, ct_nearest>(a)) {}
+    CT_INLINE CT_SMALL(unsigned long a) : __x(ct_round_integer<CT_FORMAT, ct_nearest>(a)) {}
+    CT_INLINE CT_SMALL(long long a) : __x(ct_round_integer<CT_FORMAT, ct_nearest>(a)) {}
+    CT_INLINE CT_SMALL(unsigned long long a) : __x(ct_round_integer<CT_FORMAT, ct_nearest>(a)) {}
     // From the other 16-bit float.
     template <class Other, class Format = typename Other::ct_format>
-    CT_WORD explicit CT_SMALL(const Other& a) : __x(ct_round<CT_FORMAT, ct_nearest>(ct_decode<Format>(a.__x))) {}
+    CT_INLINE explicit CT_SMALL(const Other& a) : __x(ct_round<CT_FORMAT, ct_nearest>(ct_decode<Format>(a.__x))) {}
 
-    // To an integer toward zero, and no further than the integer's range; from NaN as __half2int_rz() and its kin.
-    CT_WORD operator float() const { return ct_decode<CT_FORMAT>(__x); }
-    CT_WORD operator signed char() const { return ct_decode_integer<CT_FORMAT, signed char, ct_to_zero>(__x); }
-    CT_WORD operator unsigned char() const { return ct_decode_integer<CT_FORMAT, unsigned char, ct_to_zero>(__x); }
-    CT_WORD operator char() const { return ct_decode_integer<CT_FORMAT, char, ct_to_zero>(__x); }
-    CT_WORD operator short() const { return ct_decode_integer<CT_FORMAT, short, ct_to_zero>(__x); }
-    CT_WORD operator unsigned short() const { return ct_decode_integer<CT_FORMAT, unsigned short, ct_to_zero>(__x); }
-    CT_WORD operator int() const { return ct_decode_integer<CT_FORMAT, int, ct_to_zero>(__x); }
-    CT_WORD operator unsigned int() const { return ct_decode_integer<CT_FORMAT, unsigned int, ct_to_zero>(__x); }
-    CT_WORD operator long() const { return ct_decode_integer<CT_FORMAT, long, ct_to_zero>(__x); }
-    CT_WORD operator unsigned long() const { return ct_decode_integer<CT_FORMAT, unsigned long, ct_to_zero>(__x); }
-    CT_WORD operator long long() const { return ct_decode_integer<CT_FORMAT, long long, ct_to_zero>(__x); }
-    CT_WORD operator unsigned long long() const {
+    // Conversions to integers round toward zero and clamp to the integer's range. NaN converts as in __half2int_rz()
+    // and similar functions.
+    CT_INLINE operator float() const { return ct_decode<CT_FORMAT>(__x); }
+    CT_INLINE operator signed char() const { return ct_decode_integer<CT_FORMAT, signed char, ct_to_zero>(__x); }
+    CT_INLINE operator unsigned char() const { return ct_decode_integer<CT_FORMAT, unsigned char, ct_to_zero>(__x); }
+    CT_INLINE operator char() const { return ct_decode_integer<CT_FORMAT, char, ct_to_zero>(__x); }
+    CT_INLINE operator short() const { return ct_decode_integer<CT_FORMAT, short, ct_to_zero>(__x); }
+    CT_INLINE operator unsigned short() const { return ct_decode_integer<CT_FORMAT, unsigned short, ct_to_zero>(__x); }
+    CT_INLINE operator int() const { return ct_decode_integer<CT_FORMAT, int, ct_to_zero>(__x); }
+    CT_INLINE operator unsigned int() const { return ct_decode_integer<CT_FORMAT, unsigned int, ct_to_zero>(__x); }
+    CT_INLINE operator long() const { return ct_decode_integer<CT_FORMAT, long, ct_to_zero>(__x); }
+    CT_INLINE operator unsigned long() const { return ct_decode_integer<CT_FORMAT, unsigned long, ct_to_zero>(__x); }
+    CT_INLINE operator long long() const { return ct_decode_integer<CT_FORMAT, long long, ct_to_zero>(__x); }
+    CT_INLINE operator unsigned long long() const {
         return ct_decode_integer<CT_FORMAT, unsigned long long, ct_to_zero>(__x);
     }
     constexpr operator bool() const { return (__x & 0x7fff) != 0; }

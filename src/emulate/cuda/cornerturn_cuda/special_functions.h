@@ -5,14 +5,14 @@
 
 #include "base.h"
 
-// sin(pi * a) for |a| <= 1/4 exactly reduced to (a, quadrant): fmod and rint are exact.
+// sin(pi * a). The reduction of a to a quadrant and a rest of at most 1/4 is exact, because fmod and rint are exact.
 inline double ct_sine_of_half_turns(double a) {
-    if (a - a != 0) return a - a;  // NaN, also of infinities
+    if (a - a != 0) return a - a;  // NaN for infinities too
     const double turn = fmod(a, 2.0), quadrant = rint(2 * turn),
                  rest = (turn - 0.5 * quadrant) * 3.14159265358979323846;
     const int which = int(quadrant) & 3;
     const double value = which & 1 ? cos(rest) : sin(rest);
-    // An integer's result is 0 with the sign of the argument.
+    // For an integer, the result is 0 with the sign of the argument.
     if (value == 0) return copysign(0.0, a);
     return which & 2 ? -value : value;
 }
@@ -26,7 +26,7 @@ inline double ct_cosine_of_half_turns(double a) {
     return which == 1 || which == 2 ? -value : value;
 }
 
-// exp(a * a) * erfc(a). Above 25 erfc leaves the range of normal numbers: there a continued fraction is exact enough.
+// exp(a * a) * erfc(a). Above 25, erfc leaves the range of normal numbers, and a continued fraction is exact enough.
 inline double ct_erfcx(double a) {
     if (a < 25) {
         const double square = a * a, rest = fma(a, a, -square);
@@ -38,8 +38,8 @@ inline double ct_erfcx(double a) {
     return 0.56418958354775628695 / fraction;
 }
 
-// The a with erfc(a) == value, for values up to 0.5. A start of some digits, then Halley's steps, each of which triples
-// the digits.
+// The a with erfc(a) == value, for values up to 0.5. It starts from a few correct digits. Each of Halley's steps
+// triples their number.
 inline double ct_erfcinv_of_tail(double value) {
     const double root = sqrt(-2 * log(0.5 * value));
     // Abramowitz and Stegun 26.2.23, for the normal distribution.
@@ -47,7 +47,7 @@ inline double ct_erfcinv_of_tail(double value) {
                            (1 + root * (1.432788 + root * (0.189269 + root * 0.001308)))) *
                0.70710678118654752440;
     for (int i = 0; i < 3; ++i) {
-        // (erfc(a) - value) / (2 / sqrt(pi) * exp(-a * a)), by erfcx: its factors do not underflow.
+        // (erfc(a) - value) / (2 / sqrt(pi) * exp(-a * a)). erfcx is used because its factors do not underflow.
         const double step = (ct_erfcx(a) - value * exp(a * a)) * 0.88622692545275801365;
         a += step / (1 + a * step);
     }
@@ -59,7 +59,7 @@ inline double ct_erfinv(double value) {
     if (!(size <= 1)) return __builtin_nan("");
     if (size == 1) return copysign(__builtin_inf(), value);
     if (size > 0.5) return copysign(ct_erfcinv_of_tail(1 - size), value);
-    // Newton's steps from the line: 1 - size would lose the digits of a small value.
+    // Halley's steps on erf: with erfc, 1 - size would lose the digits of a small value.
     double a = size * 0.88622692545275801365 * (1 + 0.26179938779914943654 * size * size);
     for (int i = 0; i < 4; ++i) {
         const double step = (erf(a) - size) * exp(a * a) * 0.88622692545275801365;
@@ -74,7 +74,7 @@ inline double ct_erfcinv(double value) {
     return value < 0.5 ? ct_erfcinv_of_tail(value) : ct_erfinv(1 - value);
 }
 
-// erfc(-a / sqrt(2)) / 2. In the left tail the rounding of the quotient would cost digits: its error is put right.
+// erfc(-a / sqrt(2)) / 2. In the left tail, the rounding error of the quotient would cost digits, so it is corrected.
 inline double ct_normcdf(double a) {
     constexpr double high = -0.70710678118654752440, low = 4.833646656726457e-17;  // -1 / sqrt(2)
     const double quotient = a * high;

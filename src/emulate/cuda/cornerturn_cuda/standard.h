@@ -1,4 +1,4 @@
-// The namespace cuda::std: all of the standard library, and what newer standards add that CUDA gives in C++17.
+// The namespace cuda::std: all of the standard library, and newer additions that CUDA provides in C++17.
 #pragma once
 
 #include <type_traits>

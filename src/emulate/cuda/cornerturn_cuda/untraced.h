@@ -1,12 +1,12 @@
-// Words in memory that barriers count in. The emulator does not report accesses to them: the hardware has its own
-// instructions for barriers, which are not among a kernel's loads and stores.
+// Accesses to the counters of barriers, which the emulator does not report. The hardware has special instructions for
+// barriers, which are not among a kernel's loads and stores.
 #pragma once
 
 #include "base.h"
 #include "cornerturn/emulator/kernel_calls.hpp"
 
-// Each is a fence, too: what a thread did before it arrived is done for those that have seen it arrive.
-// The compiler leaves such a function without callbacks. It must not be inlined into one that has them.
+// Each is also a fence: a thread that sees an arrival also sees what the arriving thread did before.
+// The compiler adds no callbacks to such a function. It must not be inlined into a function with callbacks.
 #define CT_UNTRACED inline __attribute__((noinline, no_sanitize("thread"), no_sanitize_coverage))
 
 CT_UNTRACED unsigned long long ct_untraced_load(const unsigned long long* at) {

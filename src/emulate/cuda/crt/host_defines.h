@@ -1,4 +1,4 @@
-// What marks functions of CUDA's interface. The emulator's rewriter handles the qualifiers of kernels itself.
+// Macros that mark functions of CUDA's interface. The emulator's rewriter handles the qualifiers of kernels.
 #pragma once
 
 #ifndef CUDARTAPI

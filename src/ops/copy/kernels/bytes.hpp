@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/gpu.hpp"
-#include "core/work.hpp"
+#include "core/matrix_work.hpp"
 #include "device/device.hpp"
 #include "ops/copy/slabs.hpp"
 

@@ -8,7 +8,7 @@
 namespace CORNERTURN_KERNELS {
 namespace {
 
-using strided::way;
+using strided::kernel_family;
 
 #if defined(CORNERTURN_EMULATED)
 constexpr bool keeps_lines() { return true; }
@@ -17,12 +17,12 @@ using device::keeps_lines;
 #endif
 
 void run_plan(const strided::plan& p) {
-    if (p.by == way::nothing) return;
+    if (p.by == kernel_family::nothing) return;
     launch_shape shape{dim3(p.blocks), dim3(static_cast<unsigned>(p.threads)),
                        static_cast<std::size_t>(p.shared_bytes)};
     shape.early = true;
-    if (p.by == way::rows) return run_rows(p.rows, p.unit, p.apart, keeps_lines(), shape);
-    if (p.by == way::units) return run_units(p.pieces, p.unit, p.units, p.each, shape);
+    if (p.by == kernel_family::rows) return run_rows(p.rows, p.unit, p.relative_alignment, keeps_lines(), shape);
+    if (p.by == kernel_family::units) return run_units(p.pieces, p.unit, p.units, p.each, shape);
     if (p.groups) return run_groups(p.tiles, p.unit, p.shifted, p.aligned, shape);
     run_tiles(p.tiles, p.unit, p.gaps, shape);
 }

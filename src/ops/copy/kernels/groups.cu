@@ -1,4 +1,4 @@
-// Strided copies by tiles, for units of 1 and 2 bytes, with groups of lines at a time: see works.hpp.
+// Strided copies by tiles, for units of 1 and 2 bytes, with groups of lines at a time: see kernel_arguments.hpp.
 //
 // What limits it: instructions. A word of a line takes about 10, and as many more if spans are not aligned.
 #include "ops/copy/kernels/kernels.hpp"

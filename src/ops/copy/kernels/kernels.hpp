@@ -3,7 +3,7 @@
 
 #include "device/device.hpp"
 #include "ops/copy/kernels/bytes.hpp"
-#include "ops/copy/kernels/works.hpp"
+#include "ops/copy/kernels/kernel_arguments.hpp"
 
 namespace CORNERTURN_KERNELS {
 
@@ -18,6 +18,7 @@ void run_groups(const strided::tile_work& work, int unit, bool shifted, bool ali
 void run_units(const strided::units_work& work, int unit, int units, int each, const launch_shape& shape);
 
 // `apart`: the largest power of two, at most 16, that divides the distance from source to destination for every byte.
-void run_rows(const strided::rows_work& work, int unit, int apart, bool keeps_lines, const launch_shape& shape);
+void run_rows(const strided::rows_work& work, int unit, int relative_alignment, bool keeps_lines,
+              const launch_shape& shape);
 
 }  // namespace CORNERTURN_KERNELS

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ops/copy/kernels/bytes.hpp"
-#include "ops/copy/kernels/works.hpp"
+#include "ops/copy/kernels/kernel_arguments.hpp"
 
 namespace CORNERTURN_KERNELS {
 

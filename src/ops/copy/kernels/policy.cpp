@@ -14,34 +14,35 @@ namespace cornerturn::strided {
 namespace {
 
 // Tuning: the tiles to try. Lines of 256 bytes and more suit memory best. Shorter lines leave room for longer spans.
-constexpr tile_wish kWishes[] = {
+constexpr tile_target kTargets[] = {
     {64, 4 << 10},   {128, 4 << 10},  {64, 8 << 10},    {128, 8 << 10},  {256, 8 << 10},
     {64, 16 << 10},  {128, 16 << 10}, {256, 16 << 10},  {512, 16 << 10}, {128, 32 << 10},
     {256, 32 << 10}, {512, 32 << 10}, {1024, 32 << 10},
 };
 
-constexpr std::size_t kMostChoices = 2 + 2 * std::size(kWishes);
+constexpr std::size_t kMostChoices = 2 + 2 * std::size(kTargets);
 
 template <class Each>
 void each_choice(const strided_copy& c, const gpu& on, Each each) {
     if (c.is_empty()) return each(choice{});
-    each(choice{way::rows, {}, rows_cut(c).cost(on)});
+    each(choice{kernel_family::rows, {}, rows_cut(c).cost(on)});
     if (c.rank == 0) return;
-    if (const units_cut units(c); units.possible()) each(choice{way::units, {}, units.cost(on)});
+    if (const units_cut units(c); units.possible()) each(choice{kernel_family::units, {}, units.cost(on)});
     const copy_of_units units(c);
-    for (tile_wish wish : kWishes) {
-        const tile_cut tile(units, wish, on);
-        if (tile.possible) each(choice{way::tiles, wish, tile.cost(on)});
-        wish.groups = tile.could_be_groups();
-        if (!wish.groups) continue;
-        if (const tile_cut groups(units, wish, on); groups.possible) each(choice{way::tiles, wish, groups.cost(on)});
+    for (tile_target target : kTargets) {
+        const tile_cut tile(units, target, on);
+        if (tile.possible) each(choice{kernel_family::tiles, target, tile.cost(on)});
+        target.groups = tile.could_be_groups();
+        if (!target.groups) continue;
+        if (const tile_cut groups(units, target, on); groups.possible)
+            each(choice{kernel_family::tiles, target, groups.cost(on)});
     }
 }
 
 // The cost with bank conflicts. They can only add to it, and counting them takes longer than all else.
 double whole_cost(const copy_of_units& units, const choice& of, const gpu& on) {
-    if (of.by != way::tiles) return of.cost;
-    tile_cut tile(units, of.wish, on);
+    if (of.by != kernel_family::tiles) return of.cost;
+    tile_cut tile(units, of.target, on);
     tile.count_conflicts();
     return tile.cost(on);
 }
@@ -65,7 +66,7 @@ choice choose(const strided_copy& c, const gpu& on) {
     std::array<bool, kMostChoices> known{};
     std::size_t count = 0;
     each_choice(c, on, [&](const choice& one) {
-        known[count] = one.by != way::tiles;
+        known[count] = one.by != kernel_family::tiles;
         all[count++] = one;
     });
     const copy_of_units units(c);
@@ -84,11 +85,11 @@ plan work_out(const choice& chosen, const strided_copy& c, const gpu& on) {
     plan p;
     p.by = chosen.by;
     p.unit = c.unit();
-    if (chosen.by == way::rows) rows_cut(c).fill(p, on);
-    if (chosen.by == way::units) units_cut(c).fill(p);
-    if (chosen.by == way::tiles) {
+    if (chosen.by == kernel_family::rows) rows_cut(c).fill(p, on);
+    if (chosen.by == kernel_family::units) units_cut(c).fill(p);
+    if (chosen.by == kernel_family::tiles) {
         const copy_of_units units(c);
-        tile_cut tile(units, chosen.wish, on);
+        tile_cut tile(units, chosen.target, on);
         tile.settle_banks(on);
         tile.fill(p);
     }
@@ -98,12 +99,12 @@ plan work_out(const choice& chosen, const strided_copy& c, const gpu& on) {
 namespace {
 
 // A plan depends on addresses only modulo this.
-constexpr std::uintptr_t kAlike = kFetched;
+constexpr std::uintptr_t kAlignmentPeriod = kFetched;
 
 // Whether the plans of two copies differ only in their addresses.
 bool are_alike(const strided_copy& a, const strided_copy& b) {
-    return a.run == b.run && a.rank == b.rank && a.source % kAlike == b.source % kAlike &&
-           a.destination % kAlike == b.destination % kAlike &&
+    return a.run == b.run && a.rank == b.rank && a.source % kAlignmentPeriod == b.source % kAlignmentPeriod &&
+           a.destination % kAlignmentPeriod == b.destination % kAlignmentPeriod &&
            std::equal(a.axes.begin(), a.axes.begin() + a.rank, b.axes.begin());
 }
 
@@ -116,7 +117,7 @@ struct remembered {
 };
 
 std::size_t slot_of(const strided_copy& c, std::size_t slots) {
-    std::uint64_t mixed = bits(c.run) ^ c.source % kAlike << 8 ^ c.destination % kAlike << 16;
+    std::uint64_t mixed = bits(c.run) ^ c.source % kAlignmentPeriod << 8 ^ c.destination % kAlignmentPeriod << 16;
     const auto mix = [&](std::int64_t x) { mixed = (mixed ^ bits(x)) * 0x9E3779B97F4A7C15u, mixed ^= mixed >> 29; };
     for (int i = 0; i < c.rank; ++i) {
         const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
@@ -132,7 +133,7 @@ const plan& plan_for(const strided_copy& c, const gpu& on) {
     thread_local std::unique_ptr<remembered[]> all;
     if (all == nullptr) all = std::make_unique<remembered[]>(kSlots);
     remembered& r = all[slot_of(c, kSlots)];
-    if (r.made.by == way::nothing || !r.fits(c, on)) {
+    if (r.made.by == kernel_family::nothing || !r.fits(c, on)) {
         r = {c, on, work_out(choose(c, on), c, on)};
         return r.made;
     }
@@ -143,9 +144,11 @@ const plan& plan_for(const strided_copy& c, const gpu& on) {
     rows_work& w = r.made.rows;
     units_work& u = r.made.pieces;
     tile_work& t = r.made.tiles;
-    if (r.made.by == way::rows) w.source = source, w.first = first, w.last = last, w.destination = destination;
-    if (r.made.by == way::units) u.source = source, u.destination = destination;
-    if (r.made.by == way::tiles) t.source = source, t.first = first, t.last = last, t.destination = destination;
+    if (r.made.by == kernel_family::rows)
+        w.source = source, w.first = first, w.last = last, w.destination = destination;
+    if (r.made.by == kernel_family::units) u.source = source, u.destination = destination;
+    if (r.made.by == kernel_family::tiles)
+        t.source = source, t.first = first, t.last = last, t.destination = destination;
     return r.made;
 }
 
@@ -161,21 +164,21 @@ std::string predicted_text(double cost) {
 std::string explain(const choice& chosen, const strided_copy& c, const gpu& on) {
     const std::string predicted = ", " + predicted_text(chosen.cost);
     switch (chosen.by) {
-        case way::nothing: return "nothing: there is nothing to move";
-        case way::rows: {
+        case kernel_family::nothing: return "nothing: there is nothing to move";
+        case kernel_family::rows: {
             const rows_cut r(c);
             return "rows: " + std::to_string(r.rows) + " runs of " + std::to_string(c.run) + " bytes, " +
                    std::to_string(r.blocks()) + " blocks" + predicted;
         }
-        case way::units: {
+        case kernel_family::units: {
             const units_cut u(c);
             return "units: " + std::to_string(u.pieces) + " of " + std::to_string(u.piece) + " bytes one by one, " +
                    std::to_string(u.blocks()) + " blocks" + predicted;
         }
-        case way::tiles: break;
+        case kernel_family::tiles: break;
     }
     const copy_of_units units(c);
-    const tile_cut t(units, chosen.wish, on);
+    const tile_cut t(units, chosen.target, on);
     const plan p = work_out(chosen, c, on);
     return std::string(p.groups ? "groups: " : "tiles: ") + std::to_string(p.unit) + "-byte units, " +
            std::to_string(t.spans) + " spans of " + std::to_string(t.span) + " bytes to " + std::to_string(t.lines) +

@@ -9,33 +9,33 @@
 
 #include "core/gpu.hpp"
 #include "core/strided.hpp"
-#include "ops/copy/kernels/works.hpp"
+#include "ops/copy/kernels/kernel_arguments.hpp"
 
 namespace cornerturn::strided {
 
-enum class way { nothing, rows, units, tiles };
+enum class kernel_family { nothing, rows, units, tiles };
 
 // What is wanted of a tile, in bytes.
-struct tile_wish {
+struct tile_target {
     int line;             // of a line, at least
     int area;             // of the whole tile, approximately
-    bool groups = false;  // end lines where groups of lines can move them (works.hpp)
+    bool groups = false;  // end lines where groups of lines can move them (kernel_arguments.hpp)
 };
 
-// One way to do a copy, before its details are worked out.
+// A kernel family for a copy, before the details are worked out.
 struct choice {
-    way by = way::nothing;
-    tile_wish wish{};
+    kernel_family by = kernel_family::nothing;
+    tile_target target{};
     double cost = 0;  // predicted microseconds
 };
 
 // A choice worked out for certain addresses, ready to launch.
 struct plan {
-    way by = way::nothing;
+    kernel_family by = kernel_family::nothing;
     int unit = 0;                           // bytes that are moved at once
     bool gaps = false, groups = false;      // for tiles
     bool shifted = false, aligned = false;  // for groups: see kernels.hpp
-    int apart = 0;                          // for rows
+    int relative_alignment = 0;             // for rows
     int units = 0, each = 0;  // for pieces: units in one; pieces that a thread moves, 1 or kPiecesOfThread
     unsigned blocks = 0;
     int threads = 0, shared_bytes = 0;
@@ -44,7 +44,7 @@ struct plan {
     tile_work tiles;
 };
 
-// All ways to do it, in order of predicted cost. The copy has at most kMostRuns runs.
+// All choices, in order of predicted cost. The copy has at most kMostRuns runs.
 std::vector<choice> choices(const strided_copy& c, const gpu& on);
 choice choose(const strided_copy& c, const gpu& on);
 plan work_out(const choice& chosen, const strided_copy& c, const gpu& on);
@@ -71,7 +71,7 @@ void for_each_part(const strided_copy& c, Move move) {
     }
 }
 
-// One line: the way, its cut, and the predicted cost.
+// One line: the kernel family, its cut, and the predicted cost.
 std::string explain(const choice& chosen, const strided_copy& c, const gpu& on);
 
 // What is chosen for any number of runs, which may take several launches.

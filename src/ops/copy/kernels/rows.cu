@@ -1,10 +1,10 @@
-// Strided copies of runs that are contiguous on both sides: see works.hpp.
+// Strided copies of runs that are contiguous on both sides: see kernel_arguments.hpp.
 //
 // A thread writes a vector of 16 bytes of the destination. What it reads for that may have any alignment. What limits
 // it: DRAM; and for short runs that begin anywhere, the vectors that they fill only in part.
 #include "ops/copy/kernels/kernels.hpp"
 #include "ops/copy/kernels/places.hpp"
-#include "ops/copy/kernels/words.hpp"
+#include "ops/copy/kernels/unaligned.hpp"
 
 namespace CORNERTURN_KERNELS {
 namespace {
@@ -67,28 +67,28 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_rows(rows_work w, b
 }
 
 template <int kUnit>
-void run(const rows_work& w, int apart, bool keeps_lines, const launch_shape& shape) {
+void run(const rows_work& w, int relative_alignment, bool keeps_lines, const launch_shape& shape) {
     if constexpr (kUnit <= 16) {
-        if (apart >= 16 || kUnit == 16) return launch(shape, copy_rows<kUnit, 16>, w, keeps_lines);
+        if (relative_alignment >= 16 || kUnit == 16) return launch(shape, copy_rows<kUnit, 16>, w, keeps_lines);
     }
     if constexpr (kUnit <= 8) {
-        if (apart >= 8 || kUnit == 8) return launch(shape, copy_rows<kUnit, 8>, w, keeps_lines);
+        if (relative_alignment >= 8 || kUnit == 8) return launch(shape, copy_rows<kUnit, 8>, w, keeps_lines);
     }
     if constexpr (kUnit <= 4) {
-        if (apart >= 4 || kUnit == 4) return launch(shape, copy_rows<kUnit, 4>, w, keeps_lines);
+        if (relative_alignment >= 4 || kUnit == 4) return launch(shape, copy_rows<kUnit, 4>, w, keeps_lines);
     }
     if constexpr (kUnit <= 2) launch(shape, copy_rows<kUnit, 1>, w, keeps_lines);
 }
 
 }  // namespace
 
-void run_rows(const rows_work& w, int unit, int apart, bool keeps_lines, const launch_shape& shape) {
+void run_rows(const rows_work& w, int unit, int relative_alignment, bool keeps_lines, const launch_shape& shape) {
     switch (unit) {
-        case 1: return run<1>(w, apart, keeps_lines, shape);
-        case 2: return run<2>(w, apart, keeps_lines, shape);
-        case 4: return run<4>(w, apart, keeps_lines, shape);
-        case 8: return run<8>(w, apart, keeps_lines, shape);
-        default: return run<16>(w, apart, keeps_lines, shape);
+        case 1: return run<1>(w, relative_alignment, keeps_lines, shape);
+        case 2: return run<2>(w, relative_alignment, keeps_lines, shape);
+        case 4: return run<4>(w, relative_alignment, keeps_lines, shape);
+        case 8: return run<8>(w, relative_alignment, keeps_lines, shape);
+        default: return run<16>(w, relative_alignment, keeps_lines, shape);
     }
 }
 

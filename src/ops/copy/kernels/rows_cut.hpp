@@ -1,4 +1,4 @@
-// How runs of a strided copy are assigned to blocks, and the predicted cost: see works.hpp.
+// How runs of a strided copy are assigned to blocks, and the predicted cost: see kernel_arguments.hpp.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace cornerturn::strided {
 struct rows_cut {
     const strided_copy& c;
     std::int64_t rows, vectors, pieces = 1, rows_of_block = 1;
-    int apart, unit;
+    int relative_alignment, unit;
     std::int64_t alignment_of_run;
 
     explicit rows_cut(const strided_copy& copy) : c(copy), rows(copy.runs()), unit(copy.unit()) {
@@ -25,7 +25,7 @@ struct rows_cut {
             distance |= bits(a.source) - bits(a.destination);
             to |= bits(a.destination);
         }
-        apart = static_cast<int>(alignment(distance, kVector));
+        relative_alignment = static_cast<int>(alignment(distance, kVector));
         alignment_of_run = alignment(to, kSector);
         const std::int64_t misaligned =
             alignment_of_run < kVector ? kVector - std::min<std::int64_t>(unit, kVector) : 0;
@@ -45,7 +45,10 @@ struct rows_cut {
         const auto f = [](std::int64_t x) { return static_cast<double>(x); };
         const double of_run = f(pieces * vectors), whole = f(c.run) / kVector;
         const double items = f(rows) * of_run;
-        const double move = apart >= 16 ? 4 : apart >= 8 ? 6 : apart >= 4 ? 10 : 24;
+        const double move = relative_alignment >= 16  ? 4
+                            : relative_alignment >= 8 ? 6
+                            : relative_alignment >= 4 ? 10
+                                                      : 24;
         const double ends = unit < kVector ? f(rows) / unit : 0;  // warps, with one unit for each thread
         const double instructions = items * (kRunOfAxis * c.rank + move) / 32 + ends * (kRunEnd + kRunOfAxis * c.rank);
         const double sectors = whole / 2 + (alignment_of_run < kSector ? 1 : 0);
@@ -73,7 +76,7 @@ struct rows_cut {
             const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
             w.runs.axes[w.runs.rank++] = {divider(static_cast<unsigned>(a.extent)), a.source, a.destination};
         }
-        p.apart = apart;
+        p.relative_alignment = relative_alignment;
         p.threads = kMostThreads;
         p.shared_bytes = 0;
         p.blocks = static_cast<unsigned>(blocks());

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/divider.hpp"
-#include "ops/copy/kernels/words.hpp"
+#include "ops/copy/kernels/unaligned.hpp"
 
 namespace CORNERTURN_KERNELS {
 

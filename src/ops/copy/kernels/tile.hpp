@@ -1,9 +1,10 @@
-// How a block reads its tile: which one it is, its tables of positions, and its spans in shared memory (works.hpp).
+// How a block reads its tile: which one it is, its tables of positions, and its spans in shared memory
+// (kernel_arguments.hpp).
 #pragma once
 
 #include "ops/copy/kernels/gather.hpp"
+#include "ops/copy/kernels/kernel_arguments.hpp"
 #include "ops/copy/kernels/places.hpp"
-#include "ops/copy/kernels/works.hpp"
 
 namespace CORNERTURN_KERNELS {
 

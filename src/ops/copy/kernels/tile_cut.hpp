@@ -1,4 +1,4 @@
-// How a strided copy is cut into tiles, and the predicted cost: see works.hpp.
+// How a strided copy is cut into tiles, and the predicted cost: see kernel_arguments.hpp.
 #pragma once
 
 #include <algorithm>
@@ -73,13 +73,14 @@ struct tile_cut {
     std::int64_t chunks = 0, table = 0;                   // vectors in a span; units
     std::int64_t line_step = 1;                           // units in a line, without `along`
     std::int64_t pitch = 0;                               // from span to span in shared memory, in vectors
-    int skew = kNoSkew;                                   // see works.hpp
+    int skew = kNoSkew;                                   // see kernel_arguments.hpp
     double conflicts = 1;  // wavefronts of a warp's load from shared memory, divided by the fewest possible
     bool possible = false;
 
-    tile_cut(const copy_of_units& units, const tile_wish& wish, const gpu& on) : u(units), by_groups(wish.groups) {
+    tile_cut(const copy_of_units& units, const tile_target& target, const gpu& on)
+        : u(units), by_groups(target.groups) {
         steps.fill(1);
-        cut(wish);
+        cut(target);
         even_out();
         possible = assign() && measure(std::min<std::int64_t>(kMostShared, on.shared_bytes_of_block)) &&
                    (!by_groups || group >= 0);
@@ -93,9 +94,9 @@ struct tile_cut {
 
     // Takes axes of the destination until a line is as long as wished, then axes of the source until the tile is as
     // large as wished. If the source has no more, it takes more of the destination.
-    void cut(const tile_wish& wish) {
+    void cut(const tile_target& target) {
         area = u.unit;
-        grow_lines(wish.line, wish.line);
+        grow_lines(target.line, target.line);
         std::int64_t length = u.unit, held = u.unit;  // of a span: all bytes, and the bytes of its units
         bool ended = false;
         for (int k = 0; k < u.rank; ++k) {
@@ -104,8 +105,8 @@ struct tile_cut {
             if (ended && !ax(i).repeats()) continue;
             // Take as many steps as fit in the wished room with the spans and their gaps.
             const std::int64_t others = area / step(i), distance = std::max<std::int64_t>(ax(i).distance, 1);
-            const std::int64_t wanted = std::min((wish.area * held / others - length - kVector) / distance + 1,
-                                                 std::max<std::int64_t>(1, 2 * wish.area / others));
+            const std::int64_t wanted = std::min((target.area * held / others - length - kVector) / distance + 1,
+                                                 std::max<std::int64_t>(1, 2 * target.area / others));
             // Only one axis can be cut. Prefer one that repeats long spans, which are then gathered once.
             if (wanted < ax(i).extent && !ax(i).repeats() && length >= kLongSpan && step(i) == 1 &&
                 repeats_beside_lines())
@@ -117,7 +118,7 @@ struct tile_cut {
             held *= step(i);
             if (step(i) < ax(i).extent) break;
         }
-        if (area < wish.area) grow_lines(wish.area, wish.area);
+        if (area < target.area) grow_lines(target.area, target.area);
     }
     // Whether an axis that repeats the source is not in a line yet.
     bool repeats_beside_lines() const {

@@ -1,4 +1,4 @@
-// Strided copies by tiles, if the two sides have only short runs in common: see works.hpp.
+// Strided copies by tiles, if the two sides have only short runs in common: see kernel_arguments.hpp.
 //
 // What limits it: for units of 4 bytes and more, nearly DRAM. For 1 and 2 bytes, instructions: a warp takes about 180
 // for each 512 bytes that it writes. Also bank conflicts, if the units of a line are an even number of units apart in

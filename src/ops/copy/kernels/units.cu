@@ -1,4 +1,4 @@
-// Strided copies piece by piece; a piece is one unit or three: see works.hpp.
+// Strided copies piece by piece; a piece is one unit or three: see kernel_arguments.hpp.
 //
 // What limits it: sectors of the source, because neighbours in a warp share few. Then instructions: an axis takes about
 // 14 for each piece.

@@ -1,4 +1,4 @@
-// How pieces of a strided copy are assigned to threads, and the predicted cost: see works.hpp.
+// How pieces of a strided copy are assigned to threads, and the predicted cost: see kernel_arguments.hpp.
 #pragma once
 
 #include <algorithm>

@@ -9,7 +9,7 @@
 #include "core/arguments.hpp"
 #include "core/overlap.hpp"
 #include "cornerturn/matrix_view.hpp"
-#include "ops/gemm/work.hpp"
+#include "ops/gemm/gemm_work.hpp"
 
 namespace cornerturn {
 

@@ -15,7 +15,7 @@ cornerturn::cuda::op op_of(int transposed, const char* name) {
     if (transposed != 0 && transposed != 1)
         throw cornerturn::invalid_argument(std::string(name) + " is " + std::to_string(transposed) +
                                            ": it must be 0 or 1");
-    return transposed != 0 ? cornerturn::cuda::op::transposed : cornerturn::cuda::op::as_it_is;
+    return transposed != 0 ? cornerturn::cuda::op::transposed : cornerturn::cuda::op::none;
 }
 
 struct product {

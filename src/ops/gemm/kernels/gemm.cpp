@@ -15,7 +15,7 @@
 namespace cornerturn::cuda {
 namespace {
 
-using production::gemm_plan;
+using products::prepared_product;
 using std::to_string;
 
 constexpr std::int64_t kFloat = sizeof(float);
@@ -48,7 +48,7 @@ void gemm(float alpha, batch_view<const float> a, batch_view<const float> b, flo
     if (work.m == 0 || work.n == 0 || work.count == 0) return;
     work.alpha = alpha;
     work.beta = beta;
-    work = production::as_computed(work);
+    work = products::as_computed(work);
     // Check the arguments first: they can be wrong even without a device.
     const product_operands operands(work);
     operands.check_addresses();
@@ -60,28 +60,28 @@ void gemm(float alpha, batch_view<const float> a, batch_view<const float> b, flo
     const bool given = options.workspace != nullptr;
     if (!given && options.workspace_bytes != 0)
         refuse("options.workspace_bytes", to_string(options.workspace_bytes), "there is no workspace");
-    gemm_plan plan = production::plan_of(work, on, given);
-    const std::int64_t bytes = plan.space.floats * kFloat;
+    prepared_product prepared = products::prepare(work, on, given);
+    const std::int64_t bytes = prepared.space.floats * kFloat;
     float* workspace = given ? checked_workspace(options, operands, bytes, on_device) : nullptr;
     const device::kept_memory kept(given ? 0 : bytes, stream, on_device);
     if (!given) workspace = static_cast<float*>(kept.get());
-    if (bytes > 0 && workspace == nullptr) plan = production::plan_of(work, production::choose_without_workspace(), on);
+    if (bytes > 0 && workspace == nullptr) prepared = products::prepare(work, products::choose_without_workspace(), on);
     const device::stream_scope launches_go_to(stream, on_device);
-    if (!production::multiply_on_gpu(plan, workspace, on))
-        throw unsupported("no kernel is tuned as " + production::name_of(plan.tuned));
+    if (!products::multiply_on_gpu(prepared, workspace, on))
+        throw unsupported("no kernel is tuned as " + products::name_of(prepared.tuned));
 }
 
 std::int64_t gemm_workspace_bytes(batch_view<const float> a, batch_view<const float> b, batch_view<float> c,
                                   const gemm_options& options) {
-    const gemm_work work = production::as_computed(product_of(a, b, c, options));
+    const gemm_work work = products::as_computed(product_of(a, b, c, options));
     if (work.m == 0 || work.n == 0 || work.count == 0) return 0;
-    return production::most_workspace(work, device::gpu_of(device::current_device())) * kFloat;
+    return products::most_workspace(work, device::gpu_of(device::current_device())) * kFloat;
 }
 
 std::string explain_gemm(batch_view<const float> a, batch_view<const float> b, batch_view<float> c,
                          const gemm_options& options) {
-    return production::explain(production::as_computed(product_of(a, b, c, options)),
-                               device::gpu_of(device::current_device()), options.workspace != nullptr);
+    return products::explain(products::as_computed(product_of(a, b, c, options)),
+                             device::gpu_of(device::current_device()), options.workspace != nullptr);
 }
 
 std::int64_t kept_workspace_bytes() { return device::kept_bytes(device::current_device()); }

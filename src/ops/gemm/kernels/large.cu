@@ -3,6 +3,6 @@
 
 namespace CORNERTURN_KERNELS {
 
-template gemm_tiles_kernel tiles_kernel_of<0>(const production::gemm_paths&, bool);
+template gemm_tiles_kernel tiles_kernel_of<0>(const products::operand_layouts&, bool);
 
 }  // namespace CORNERTURN_KERNELS

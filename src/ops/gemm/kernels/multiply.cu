@@ -11,112 +11,116 @@
 namespace CORNERTURN_KERNELS {
 namespace {
 
-using production::gemm_kernel;
-using production::gemm_path;
-using production::gemm_paths;
-using production::gemm_plan;
+using products::gemm_kernel;
+using products::operand_layout;
+using products::operand_layouts;
+using products::prepared_product;
 
 // Brings an operand into the workspace as rows of k: transposed if it is stored along k, else copied.
-void bring(gemm_operand& operand, gemm_path path, std::int64_t k, std::int64_t extent, std::int64_t all, float* to,
-           std::int64_t to_ld, const gpu& on) {
-    const std::int64_t count = production::packed_count(all, operand.stride);
+void bring(gemm_operand& operand, operand_layout layout, std::int64_t k, std::int64_t extent, std::int64_t all,
+           float* to, std::int64_t to_ld, const gpu& on) {
+    const std::int64_t count = products::packed_count(all, operand.stride);
     const gemm_operand from = operand;
     operand = {to, to_ld, count == 1 ? 0 : k * to_ld, 0};
     if (k == 0) return;
     clear_ends(to, to_ld, k * count, extent);
-    if (!lies_along_k(path)) return pack(from.data, from.ld, from.stride, to, to_ld, k, extent, count);
+    if (!lies_along_k(layout)) return pack(from.data, from.ld, from.stride, to, to_ld, k, extent, count);
     const matrix_work transpose{
         from.data, to,          extent,   k, extent > 1 ? from.ld : k, to_ld, static_cast<int>(sizeof(float)),
         count,     from.stride, k * to_ld};
 #if defined(CORNERTURN_EMULATED)
-    production::run_emulated(production::choose(transpose, on), transpose, on);
+    transposes::run_emulated(transposes::choose(transpose, on), transpose, on);
 #else
-    production::run_on_gpu(production::choose(transpose, on), transpose, on);
+    transposes::run_on_gpu(transposes::choose(transpose, on), transpose, on);
 #endif
 }
 
 constexpr int kReservedShared = 1 << 10;  // CUDA's share of each block
 
 template <int kRow>
-gemm_tiles_kernel kernel_of(const gemm_paths& paths, bool fours) {
-    constexpr production::gemm_way kWay = production::kGemmKernels[kRow].way;
-    if constexpr (kWay == production::gemm_way::tiles)
-        return tiles_kernel_of<kRow>(paths, fours);
-    else if constexpr (kWay == production::gemm_way::outer)
-        return outer_kernel_of<kRow>(paths);
+gemm_tiles_kernel kernel_of(const operand_layouts& layouts, bool fours) {
+    constexpr products::gemm_family kFamily = products::kGemmKernels[kRow].family;
+    if constexpr (kFamily == products::gemm_family::tiles)
+        return tiles_kernel_of<kRow>(layouts, fours);
+    else if constexpr (kFamily == products::gemm_family::outer)
+        return outer_kernel_of<kRow>(layouts);
     else
-        return narrow_kernel_of<kRow>(paths);
+        return narrow_kernel_of<kRow>(layouts);
 }
 
 template <int... kRows>
-gemm_tiles_kernel find_kernel(int row, const gemm_paths& paths, bool fours, std::integer_sequence<int, kRows...>) {
+gemm_tiles_kernel find_kernel(int row, const operand_layouts& layouts, bool fours,
+                              std::integer_sequence<int, kRows...>) {
     gemm_tiles_kernel found;
-    ((row == kRows ? static_cast<void>(found = kernel_of<kRows>(paths, fours)) : static_cast<void>(0)), ...);
+    ((row == kRows ? static_cast<void>(found = kernel_of<kRows>(layouts, fours)) : static_cast<void>(0)), ...);
     return found;
 }
 
-void launch_tiles(gemm_launch w, const gemm_tiles_kernel& kernel, const gemm_kernel& row, const gemm_paths& paths,
-                  const gpu& on) {
+void launch_tiles(gemm_launch w, const gemm_tiles_kernel& kernel, const gemm_kernel& row,
+                  const operand_layouts& layouts, const gpu& on) {
     w.tiles_down = (w.m + row.rows - 1) / row.rows;
-    w.tiles_across = (w.n + row.left(production::c_off(w.c, w.c_row, w.c_stride)) + row.cols - 1) / row.cols;
-    w.whole = static_cast<int>(production::whole_tiles(row, w.tiles(), w.parts, on));
+    w.tiles_across = (w.n + row.left(products::c_off(w.c, w.c_row, w.c_stride)) + row.cols - 1) / row.cols;
+    w.whole = static_cast<int>(products::whole_tiles(row, w.tiles(), w.parts, on));
     const int left = w.tiles() - w.whole;
     const int blocks = w.whole + left * w.parts, at_a_time = (blocks - 1) / on.multiprocessors + 1;
     const std::int64_t steps = w.k > 0 ? (w.k + row.depth() - 1) / row.depth() : 1;
     w.steps_each = static_cast<int>(steps / w.parts);
     w.steps_over = static_cast<int>(steps % w.parts);
-    const bool chunks = production::needs_chunks(row, w.k, w.whole, w.parts);
+    const bool chunks = products::needs_chunks(row, w.k, w.whole, w.parts);
     const int shared = chunks ? kernel.with_chunks_bytes : kernel.shared_bytes;
     // If fewer blocks run than fit, the rest of shared memory serves as cache.
-    const int resident = production::resident_on(row, chunks, paths, on),
+    const int resident = products::resident_on(row, chunks, layouts, on),
               here = at_a_time < resident ? at_a_time : resident;
-    launch({.grid = dim3(static_cast<unsigned>(blocks)),
-            .block = dim3(static_cast<unsigned>(row.threads())),
-            .dynamic_shared_bytes = static_cast<std::size_t>(shared),
-            .early = true,
-            .shared_bytes_at_a_time = static_cast<std::size_t>(
-                shared > 0 && here < production::resident_on(row, chunks, {}, on) ? here * (shared + kReservedShared)
-                                                                                  : 0)},
-           kernel.run, w);
+    launch(
+        {.grid = dim3(static_cast<unsigned>(blocks)),
+         .block = dim3(static_cast<unsigned>(row.threads())),
+         .dynamic_shared_bytes = static_cast<std::size_t>(shared),
+         .early = true,
+         .shared_bytes_at_a_time = static_cast<std::size_t>(
+             shared > 0 && here < products::resident_on(row, chunks, {}, on) ? here * (shared + kReservedShared) : 0)},
+        kernel.run, w);
     if (left > 0) gather(w, row.rows, row.cols);
 }
 
 }  // namespace
 
-bool multiply(const gemm_plan& plan, float* workspace, const gpu& on) {
-    const gemm_work& work = plan.work;
+bool multiply(const prepared_product& prepared, float* workspace, const gpu& on) {
+    const gemm_work& work = prepared.work;
     if (work.m == 0 || work.n == 0 || work.count == 0) return true;
-    const production::gemm_tuning& tuned = plan.tuned;
-    const gemm_paths packed = plan.lie.packed(tuned.pack_a, tuned.pack_b);
-    const int parts = production::parts_of(work, tuned);
+    const products::gemm_tuning& tuned = prepared.tuned;
+    const operand_layouts packed = prepared.layouts.packed(tuned.pack_a, tuned.pack_b);
+    const int parts = products::parts_of(work, tuned);
     const gemm_kernel& row = tuned.row();
     const std::int64_t c_row = tuned.transposed ? 1 : work.ldc, c_col = tuned.transposed ? work.ldc : 1;
-    const bool fours = production::stores_fours(work) && !tuned.transposed;
+    const bool fours = products::stores_fours(work) && !tuned.transposed;
     const gemm_tiles_kernel kernel =
-        find_kernel(tuned.kernel, packed, fours, std::make_integer_sequence<int, production::kGemmKernelCount>());
+        find_kernel(tuned.kernel, packed, fours, std::make_integer_sequence<int, products::kGemmKernelCount>());
     if (kernel.run == nullptr || !row.takes(work.k)) return false;
-    if (row.way == production::gemm_way::outer && tuned.transposed) return false;
+    if (row.family == products::gemm_family::outer && tuned.transposed) return false;
     gemm_operand a{work.a, work.lda, work.a_stride, 0}, b{work.b, work.ldb, work.b_stride, 0};
     {
         const step_before what_follows;
         if (tuned.pack_a)
-            bring(a, plan.lie.a, work.k, work.m, work.count, workspace + plan.space.a, plan.space.a_ld, on);
+            bring(a, prepared.layouts.a, work.k, work.m, work.count, workspace + prepared.space.a, prepared.space.a_ld,
+                  on);
         if (tuned.pack_b)
-            bring(b, plan.lie.b, work.k, work.n, work.count, workspace + plan.space.b, plan.space.b_ld, on);
+            bring(b, prepared.layouts.b, work.k, work.n, work.count, workspace + prepared.space.b, prepared.space.b_ld,
+                  on);
     }
 
     const auto least = [](std::int64_t x, std::int64_t y) { return x < y ? x : y; };
-    const std::int64_t rows = production::kMostTilesAlong * row.rows, cols = production::kMostTilesAlong * row.cols;
+    const std::int64_t rows = products::kMostTilesAlong * row.rows, cols = products::kMostTilesAlong * row.cols;
     const std::int64_t each = (least(work.m, rows) + row.rows - 1) / row.rows *
                               ((least(work.n, cols) + row.left(1) + row.cols - 1) / row.cols);
-    const std::int64_t products = each < production::kMostTiles ? production::kMostTiles / each : 1;
-    for (std::int64_t product = 0; product < work.count; product += products) {
+    const std::int64_t at_a_time = each < products::kMostTiles ? products::kMostTiles / each : 1;
+    for (std::int64_t product = 0; product < work.count; product += at_a_time) {
         for (std::int64_t down = 0; down < work.m; down += rows) {
             for (std::int64_t across = 0; across < work.n; across += cols) {
                 const auto m = static_cast<int>(least(work.m - down, rows));
                 const auto n = static_cast<int>(least(work.n - across, cols));
-                const auto part = [&](gemm_operand of, std::int64_t along, gemm_path path, int extent, bool is_packed) {
-                    of.data += product * of.stride + (lies_along_k(path) ? along * of.ld : along);
+                const auto part = [&](gemm_operand of, std::int64_t along, operand_layout layout, int extent,
+                                      bool is_packed) {
+                    of.data += product * of.stride + (lies_along_k(layout) ? along * of.ld : along);
                     of.extent = is_packed ? (extent + 3) / 4 * 4 : extent;
                     return of;
                 };
@@ -129,7 +133,7 @@ bool multiply(const gemm_plan& plan, float* workspace, const gpu& on) {
                               .k = work.k,
                               .m = m,
                               .n = n,
-                              .count = static_cast<int>(least(work.count - product, products)),
+                              .count = static_cast<int>(least(work.count - product, at_a_time)),
                               .alpha = work.alpha,
                               .beta = work.beta,
                               .tiles_down = 0,
@@ -138,7 +142,7 @@ bool multiply(const gemm_plan& plan, float* workspace, const gpu& on) {
                               .parts = parts,
                               .steps_each = 0,
                               .steps_over = 0,
-                              .partial = workspace + plan.space.partial},
+                              .partial = workspace + prepared.space.partial},
                              kernel, row, packed, on);
             }
         }
@@ -149,11 +153,11 @@ bool multiply(const gemm_plan& plan, float* workspace, const gpu& on) {
 }  // namespace CORNERTURN_KERNELS
 
 #if !defined(CORNERTURN_EMULATED)
-namespace cornerturn::production {
+namespace cornerturn::products {
 
-bool multiply_on_gpu(const gemm_plan& plan, float* workspace, const gpu& on) {
-    return dialect::multiply(plan, workspace, on);
+bool multiply_on_gpu(const prepared_product& prepared, float* workspace, const gpu& on) {
+    return dialect::multiply(prepared, workspace, on);
 }
 
-}  // namespace cornerturn::production
+}  // namespace cornerturn::products
 #endif

@@ -3,11 +3,11 @@
 
 #include "ops/gemm/kernels/policy.hpp"
 
-namespace cornerturn::production {
+namespace cornerturn::products {
 
-// Launches the product on device::current_stream() and returns at once. False if no kernel has this tuning. The plan
-// must be for work that as_computed() returned. `workspace` has as many floats as the plan says. Nothing is checked.
-// Throws cuda_error if CUDA refuses a launch.
-bool multiply_on_gpu(const gemm_plan& plan, float* workspace, const gpu& on);
+// Launches the product on device::current_stream() and returns at once. Returns false if no kernel has this tuning. The
+// product must be prepared from work that as_computed() returned. `workspace` has `prepared.space.floats` floats.
+// Nothing is checked. Throws cuda_error if CUDA refuses a launch.
+bool multiply_on_gpu(const prepared_product& prepared, float* workspace, const gpu& on);
 
-}  // namespace cornerturn::production
+}  // namespace cornerturn::products

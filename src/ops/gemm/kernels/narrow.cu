@@ -9,13 +9,13 @@
 namespace CORNERTURN_KERNELS {
 namespace {
 
-using production::gemm_path;
+using products::operand_layout;
 
 // A row of the table. Sums are added up chunk by chunk, because a sum's rounding error grows with its length. A chunk
 // is kChunk steps of `dots`, or kChunk products of a lane of `columns`.
 template <int kRow>
 struct narrow_shape {
-    static constexpr production::gemm_kernel kOf = production::kGemmKernels[kRow];
+    static constexpr products::gemm_kernel kOf = products::kGemmKernels[kRow];
     static constexpr int kRows = kOf.rows, kCols = kOf.cols, kSlices = kOf.slices, kDepth = kOf.depth();
     static constexpr int kDown = kOf.down, kThreads = kOf.threads(), kResident = kOf.resident;
     static constexpr int kChunk = kOf.chunk;
@@ -137,7 +137,7 @@ private:
 // For an A that is stored along k. A warp has kDown rows, and its lanes lie along k. With slices, all warps have the
 // same rows. Each warp copies its own steps into shared memory while it uses earlier ones, so no warp waits for
 // another.
-template <class Shape, gemm_path kB>
+template <class Shape, operand_layout kB>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_dots(gemm_launch w) {
     constexpr int kDown = Shape::kDown, kCols = Shape::kCols, kCount = kDown * kCols, kDepth = Shape::kDepth;
     constexpr int kSpan = Shape::kOf.deep, kTurns = kSpan / 32, kStages = Shape::kOf.stages;
@@ -160,17 +160,17 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_dots(g
     const float* const b = w.b.data + share.at.product * w.b.stride;
     std::int64_t cols[kCols];
     CORNERTURN_UNROLL
-    for (int j = 0; j < kCols; ++j) cols[j] = at_most(col0 + j, w.n - 1) * (kB == gemm_path::along_k ? w.b.ld : 1);
+    for (int j = 0; j < kCols; ++j) cols[j] = at_most(col0 + j, w.n - 1) * (kB == operand_layout::along_k ? w.b.ld : 1);
     const auto load_b = [&](std::int64_t k, float(&of_b)[kCols]) {
         const bool there = k < end;
-        if constexpr (kB == gemm_path::vectors) {
+        if constexpr (kB == operand_layout::vectors) {
             CORNERTURN_UNROLL
             for (int j = 0; j < kCols; ++j) of_b[j] = 0;
             CORNERTURN_UNROLL
             for (int j = 0; j < kCols; j += 4)
                 if (there) load_four(of_b + j, b + k * w.b.ld + at_most(col0 + j, w.b.extent - 4));
         } else {
-            const float* const from = b + (kB == gemm_path::along_k ? k : k * w.b.ld);
+            const float* const from = b + (kB == operand_layout::along_k ? k : k * w.b.ld);
             CORNERTURN_UNROLL
             for (int j = 0; j < kCols; ++j) of_b[j] = there ? from[cols[j]] : 0.0f;
         }
@@ -308,27 +308,27 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_column
 }  // namespace
 
 template <int kRow>
-gemm_tiles_kernel narrow_kernel_of(const production::gemm_paths& paths) {
+gemm_tiles_kernel narrow_kernel_of(const products::operand_layouts& layouts) {
     using shape = narrow_shape<kRow>;
-    const bool along_k = lies_along_k(paths.b);
+    const bool along_k = lies_along_k(layouts.b);
     constexpr int kShared = shape::kOf.shared_bytes(false);
     gemm_tiles_kernel found{.shared_bytes = kShared, .with_chunks_bytes = kShared};
-    if constexpr (shape::kOf.way == production::gemm_way::columns) {
-        if (!lies_along_k(paths.a)) found.run = along_k ? &gemm_columns<shape, true> : &gemm_columns<shape, false>;
-    } else if (lies_along_k(paths.a)) {
-        found.run = along_k ? &gemm_dots<shape, gemm_path::along_k> : &gemm_dots<shape, gemm_path::words>;
+    if constexpr (shape::kOf.family == products::gemm_family::columns) {
+        if (!lies_along_k(layouts.a)) found.run = along_k ? &gemm_columns<shape, true> : &gemm_columns<shape, false>;
+    } else if (lies_along_k(layouts.a)) {
+        found.run = along_k ? &gemm_dots<shape, operand_layout::along_k> : &gemm_dots<shape, operand_layout::words>;
         if constexpr (shape::kCols % 4 == 0)
-            if (paths.b == gemm_path::vectors) found.run = &gemm_dots<shape, gemm_path::vectors>;
+            if (layouts.b == operand_layout::vectors) found.run = &gemm_dots<shape, operand_layout::vectors>;
     }
     return found;
 }
-template gemm_tiles_kernel narrow_kernel_of<8>(const production::gemm_paths&);
-template gemm_tiles_kernel narrow_kernel_of<9>(const production::gemm_paths&);
-template gemm_tiles_kernel narrow_kernel_of<10>(const production::gemm_paths&);
-template gemm_tiles_kernel narrow_kernel_of<11>(const production::gemm_paths&);
-template gemm_tiles_kernel narrow_kernel_of<12>(const production::gemm_paths&);
-template gemm_tiles_kernel narrow_kernel_of<13>(const production::gemm_paths&);
-template gemm_tiles_kernel narrow_kernel_of<14>(const production::gemm_paths&);
-template gemm_tiles_kernel narrow_kernel_of<15>(const production::gemm_paths&);
+template gemm_tiles_kernel narrow_kernel_of<8>(const products::operand_layouts&);
+template gemm_tiles_kernel narrow_kernel_of<9>(const products::operand_layouts&);
+template gemm_tiles_kernel narrow_kernel_of<10>(const products::operand_layouts&);
+template gemm_tiles_kernel narrow_kernel_of<11>(const products::operand_layouts&);
+template gemm_tiles_kernel narrow_kernel_of<12>(const products::operand_layouts&);
+template gemm_tiles_kernel narrow_kernel_of<13>(const products::operand_layouts&);
+template gemm_tiles_kernel narrow_kernel_of<14>(const products::operand_layouts&);
+template gemm_tiles_kernel narrow_kernel_of<15>(const products::operand_layouts&);
 
 }  // namespace CORNERTURN_KERNELS

@@ -5,14 +5,14 @@
 namespace CORNERTURN_KERNELS {
 namespace {
 
-using production::gemm_path;
+using products::operand_layout;
 
 // A row of the table. Warp i has the rows i, i + kWarps and so on of a tile. The addresses of these rows have the same
 // remainder modulo kWarps floats. The warp's columns begin that remainder further left. So a lane's kAcross neighbours
 // are always aligned, wherever C begins, and the lane stores them at once.
 template <int kRow>
 struct outer_shape {
-    static constexpr production::gemm_kernel kOf = production::kGemmKernels[kRow];
+    static constexpr products::gemm_kernel kOf = products::kGemmKernels[kRow];
     static constexpr int kRows = kOf.rows, kCols = kOf.cols, kDepth = kOf.depth(), kAcross = kOf.across;
     static constexpr int kWarps = kOf.warps_down, kThreads = kOf.threads(), kResident = kOf.resident;
     static_assert(kAcross * 32 == kCols && kWarps % kAcross == 0 && kDepth % 4 == 0 && kOf.down * kWarps == kRows);
@@ -136,14 +136,14 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kResident) gemm_outer(
 }  // namespace
 
 template <int kRow>
-gemm_tiles_kernel outer_kernel_of(const production::gemm_paths& paths) {
+gemm_tiles_kernel outer_kernel_of(const products::operand_layouts& layouts) {
     using shape = outer_shape<kRow>;
-    const bool b = lies_along_k(paths.b);
-    if (lies_along_k(paths.a)) return {.run = b ? &gemm_outer<shape, true, true> : &gemm_outer<shape, true, false>};
+    const bool b = lies_along_k(layouts.b);
+    if (lies_along_k(layouts.a)) return {.run = b ? &gemm_outer<shape, true, true> : &gemm_outer<shape, true, false>};
     return {.run = b ? &gemm_outer<shape, false, true> : &gemm_outer<shape, false, false>};
 }
-template gemm_tiles_kernel outer_kernel_of<16>(const production::gemm_paths&);
-template gemm_tiles_kernel outer_kernel_of<17>(const production::gemm_paths&);
-template gemm_tiles_kernel outer_kernel_of<18>(const production::gemm_paths&);
+template gemm_tiles_kernel outer_kernel_of<16>(const products::operand_layouts&);
+template gemm_tiles_kernel outer_kernel_of<17>(const products::operand_layouts&);
+template gemm_tiles_kernel outer_kernel_of<18>(const products::operand_layouts&);
 
 }  // namespace CORNERTURN_KERNELS

@@ -8,7 +8,7 @@
 
 #include "cornerturn/error.hpp"
 
-namespace cornerturn::production {
+namespace cornerturn::products {
 namespace {
 
 // Fitted together with the costs of the kernels (tunings.hpp).
@@ -34,12 +34,12 @@ std::int64_t steps_of(const gemm_work& w, const gemm_kernel& kernel) {
     return std::max<std::int64_t>(1, ratio_up(w.k, kernel.depth()));
 }
 
-gemm_path path_of(const float* data, std::int64_t extent, std::int64_t k, bool along_k, std::int64_t ld,
-                  std::int64_t count, std::int64_t stride) {
+operand_layout layout_of(const float* data, std::int64_t extent, std::int64_t k, bool along_k, std::int64_t ld,
+                         std::int64_t count, std::int64_t stride) {
     const bool aligned = reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld % 4 == 0 &&
                          (along_k ? k : extent) % 4 == 0 && (count == 1 || stride % 4 == 0);
-    if (along_k) return aligned ? gemm_path::fours_along_k : gemm_path::along_k;
-    return aligned ? gemm_path::vectors : gemm_path::words;
+    if (along_k) return aligned ? operand_layout::fours_along_k : operand_layout::along_k;
+    return aligned ? operand_layout::vectors : operand_layout::words;
 }
 
 // The time of `blocks` blocks with `steps` steps each. `slower` is a factor on each step.
@@ -75,19 +75,19 @@ int c_off(const float* c, std::int64_t ldc, std::int64_t c_stride) {
 
 bool stores_fours(const gemm_work& w) { return c_off(w.c, w.ldc, w.c_stride) % 4 == 0; }
 
-gemm_paths paths_of(const gemm_work& w) {
-    return {path_of(w.a, w.m, w.k, !w.a_transposed, w.lda, w.count, w.a_stride),
-            path_of(w.b, w.n, w.k, w.b_transposed, w.ldb, w.count, w.b_stride)};
+operand_layouts layouts_of(const gemm_work& w) {
+    return {layout_of(w.a, w.m, w.k, !w.a_transposed, w.lda, w.count, w.a_stride),
+            layout_of(w.b, w.n, w.k, w.b_transposed, w.ldb, w.count, w.b_stride)};
 }
 
-int resident_on(const gemm_kernel& kernel, bool chunks, const gemm_paths& paths, const gpu& on) {
+int resident_on(const gemm_kernel& kernel, bool chunks, const operand_layouts& layouts, const gpu& on) {
     const int shared = kernel.shared_bytes(chunks) + (1 << 10);  // CUDA takes a kilobyte of each block
-    const int all = std::min(resident_by_registers(kernel, paths), on.shared_bytes / shared);
-    return paths.some_along_k() ? std::min(all, std::max(2, (on.shared_bytes - kCacheAlongK) / shared)) : all;
+    const int all = std::min(resident_by_registers(kernel, layouts), on.shared_bytes / shared);
+    return layouts.some_along_k() ? std::min(all, std::max(2, (on.shared_bytes - kCacheAlongK) / shared)) : all;
 }
 
 bool needs_chunks(const gemm_kernel& kernel, std::int64_t k, std::int64_t whole, int parts) {
-    if (kernel.way != gemm_way::tiles) return false;
+    if (kernel.family != gemm_family::tiles) return false;
     const std::int64_t steps = ratio_up(k, kernel.depth());
     return (whole > 0 && steps > kernel.chunk) || (parts > 1 && ratio_up(steps, parts) > kernel.part_chunk);
 }
@@ -122,7 +122,7 @@ gemm_work transposed(const gemm_work& work) {
 
 std::int64_t whole_tiles(const gemm_kernel& kernel, std::int64_t tiles, int parts, const gpu& on) {
     if (parts == 1) return tiles;
-    if (kernel.way != gemm_way::tiles) return 0;
+    if (kernel.family != gemm_family::tiles) return 0;
     // Whole tiles that leave room for parts of others take longer than predicted (docs/experiments/products.md, 121).
     // So if they do not fill all places, all tiles are split.
     const std::int64_t rounds = tiles / on.multiprocessors;
@@ -136,12 +136,12 @@ bool one_launch(const gemm_work& w, const gemm_kernel& kernel, std::int64_t tile
 }
 
 // Whether the kernel takes an A that is stored in this way.
-bool takes(const gemm_kernel& kernel, gemm_path a) {
-    switch (kernel.way) {
-        case gemm_way::tiles: return true;
-        case gemm_way::dots: return lies_along_k(a);
-        case gemm_way::columns: return !lies_along_k(a);
-        case gemm_way::outer: return true;
+bool takes(const gemm_kernel& kernel, operand_layout a) {
+    switch (kernel.family) {
+        case gemm_family::tiles: return true;
+        case gemm_family::dots: return lies_along_k(a);
+        case gemm_family::columns: return !lies_along_k(a);
+        case gemm_family::outer: return true;
     }
     return false;
 }
@@ -152,7 +152,7 @@ public:
     chooser(const gemm_work& work, bool of_transposes, const gpu& on, bool workspace_given)
         : w_(of_transposes ? transposed(work) : work),
           on_(on),
-          lie_(paths_of(w_)),
+          layouts_(layouts_of(w_)),
           transposed_(of_transposes),
           given_(workspace_given),
           odd_(of_transposes || !stores_fours(work)),
@@ -170,28 +170,29 @@ public:
             // Large tiles are no better than small ones if too few fit to hide each other's latency.
             if (kernel.rows * kernel.cols > 64 * 64 && resident < kernel.resident) continue;
             // Tiles would be mostly padding.
-            if (kernel.way == gemm_way::tiles && std::min(w_.m, w_.n) <= kFew && w_.k >= kLongK) continue;
+            if (kernel.family == gemm_family::tiles && std::min(w_.m, w_.n) <= kFew && w_.k >= kLongK) continue;
             // These kernels read A once, for a limited number of columns.
-            const bool narrow = kernel.way == gemm_way::dots || kernel.way == gemm_way::columns;
+            const bool narrow = kernel.family == gemm_family::dots || kernel.family == gemm_family::columns;
             if (narrow && w_.n > kernel.cols) continue;
             // This kernel keeps its small k in registers, and writes the rows of C whole.
-            const bool outer = kernel.way == gemm_way::outer;
+            const bool outer = kernel.family == gemm_family::outer;
             if (outer && (transposed_ || !kernel.takes(w_.k))) continue;
             const std::int64_t tiles = tiles_of(w_, kernel);
             for (bool a : {false, true}) {
                 for (bool b : {false, true}) {
                     if (outer && (a || b)) continue;
-                    if ((a && !can_pack(lie_.a, w_.m)) || (b && !can_pack(lie_.b, w_.n))) continue;
-                    const gemm_paths paths = lie_.packed(a, b);
-                    if (!takes(kernel, paths.a)) continue;
+                    if ((a && !can_pack(layouts_.a, w_.m)) || (b && !can_pack(layouts_.b, w_.n))) continue;
+                    const operand_layouts layouts = layouts_.packed(a, b);
+                    if (!takes(kernel, layouts.a)) continue;
                     double before = kFirstUs + bytes_ / (1e6 * kernel.costs.memory_tb_s);
                     if (a) before += pack_us(w_.m, w_.a_stride);
                     if (b) before += pack_us(w_.n, w_.b_stride);
                     if (!given_ && (a || b)) before += kAllocateUs;
                     if (before >= most()) continue;
-                    const double slower = slower_by(kernel.costs.of_a, paths.a) * slower_by(kernel.costs.of_b, paths.b);
+                    const double slower =
+                        slower_by(kernel.costs.of_a, layouts.a) * slower_by(kernel.costs.of_b, layouts.b);
                     split({.kernel = row, .transposed = transposed_, .pack_a = a, .pack_b = b, .parts = 1, .us = 0},
-                          tiles, before, slower, paths, may_split, all, f);
+                          tiles, before, slower, layouts, may_split, all, f);
                 }
             }
         }
@@ -199,25 +200,25 @@ public:
 
 private:
     // An operand narrower than a vector would be mostly padding.
-    bool can_pack(gemm_path path, std::int64_t extent) const {
-        return path != gemm_path::vectors && w_.k > 0 && extent >= 4;
+    bool can_pack(operand_layout layout, std::int64_t extent) const {
+        return layout != operand_layout::vectors && w_.k > 0 && extent >= 4;
     }
     double pack_us(std::int64_t extent, std::int64_t stride) const {
         return kPackUs + static_cast<double>(to_four(extent)) * static_cast<double>(w_.k) *
                              static_cast<double>(packed_count(w_.count, stride)) / kPackedFloats;
     }
-    static double slower_by(const double (&factors)[3], gemm_path path) {
-        return path == gemm_path::vectors ? 1 : factors[static_cast<int>(path) - 1];
+    static double slower_by(const double (&factors)[3], operand_layout layout) {
+        return layout == operand_layout::vectors ? 1 : factors[static_cast<int>(layout) - 1];
     }
 
     template <class F>
-    void split(gemm_tuning tuned, std::int64_t tiles, double before, double slower, const gemm_paths& paths,
+    void split(gemm_tuning tuned, std::int64_t tiles, double before, double slower, const operand_layouts& layouts,
                bool may_split, bool all, F f) const {
         const gemm_kernel& kernel = tuned.row();
         const gemm_costs& costs = kernel.costs;
         const std::int64_t steps = steps_of(w_, kernel);
         const double stored_us = costs.block_us * (odd_ ? costs.odd : 1);
-        const int of_whole = resident_on(kernel, needs_chunks(kernel, w_.k, tiles, 1), paths, on_);
+        const int of_whole = resident_on(kernel, needs_chunks(kernel, w_.k, tiles, 1), layouts, on_);
         tuned.us = of_whole == 0 ? kNever
                                  : before + blocks_us(kernel, tiles, static_cast<double>(steps), of_whole, on_, slower,
                                                       stored_us);
@@ -234,8 +235,8 @@ private:
                 const std::int64_t parts = std::min({round * on_.multiprocessors / left, most, steps});
                 if (parts <= tried) continue;
                 tried = parts;
-                const int resident =
-                    resident_on(kernel, needs_chunks(kernel, w_.k, tiles - left, static_cast<int>(parts)), paths, on_);
+                const int resident = resident_on(
+                    kernel, needs_chunks(kernel, w_.k, tiles - left, static_cast<int>(parts)), layouts, on_);
                 if (resident == 0) continue;
                 if (all && best.us < kNever) f(best);
                 gemm_tuning split = tuned;
@@ -254,7 +255,7 @@ private:
 
     gemm_work w_;
     const gpu& on_;
-    gemm_paths lie_;
+    operand_layouts layouts_;
     bool transposed_, given_, odd_;
     double bytes_;
 };
@@ -278,7 +279,7 @@ gemm_tuning best_of(const gemm_work& work, const gpu& on, bool workspace_given, 
 // All that a choice depends on.
 struct choice_key {
     std::int64_t m, n, k, count;
-    gemm_paths lie, of_transposes;
+    operand_layouts layouts, of_transposes;
     bool one_a, one_b, given;
     int off;
     gpu on;
@@ -322,14 +323,14 @@ gemm_tuning choose(const gemm_work& work, const gpu& on, bool workspace_given) {
                          work.n,
                          work.k,
                          work.count,
-                         paths_of(work),
-                         paths_of(transposed(work)),
+                         layouts_of(work),
+                         layouts_of(transposed(work)),
                          work.a_stride == 0,
                          work.b_stride == 0,
                          workspace_given,
                          c_off(work.c, work.ldc, work.c_stride),
                          on};
-    const auto how = static_cast<std::int64_t>(key.lie.a) | static_cast<std::int64_t>(key.lie.b) << 2 |
+    const auto how = static_cast<std::int64_t>(key.layouts.a) | static_cast<std::int64_t>(key.layouts.b) << 2 |
                      static_cast<std::int64_t>(key.off) << 8 | static_cast<std::int64_t>(key.given) << 5 |
                      static_cast<std::int64_t>(key.one_a) << 6 | static_cast<std::int64_t>(key.one_b) << 7;
     std::uint64_t hash = 0;
@@ -371,20 +372,20 @@ std::int64_t most_workspace(const gemm_work& work, const gpu& on) {
                 there.a = reinterpret_cast<const float*>(a);
                 there.b = reinterpret_cast<const float*>(b);
                 there.c = reinterpret_cast<float*>(c);
-                most = std::max(most, plan_of(there, on, true).space.floats);
+                most = std::max(most, prepare(there, on, true).space.floats);
             }
         }
     }
     return most;
 }
 
-gemm_plan plan_of(const gemm_work& work, const gpu& on, bool workspace_given) {
-    return plan_of(work, choose(work, on, workspace_given), on);
+prepared_product prepare(const gemm_work& work, const gpu& on, bool workspace_given) {
+    return prepare(work, choose(work, on, workspace_given), on);
 }
 
-gemm_plan plan_of(const gemm_work& work, const gemm_tuning& tuned, const gpu& on) {
+prepared_product prepare(const gemm_work& work, const gemm_tuning& tuned, const gpu& on) {
     const gemm_work w = tuned.transposed ? transposed(work) : work;
-    return {w, paths_of(w), tuned, workspace_of(w, tuned, on)};
+    return {w, layouts_of(w), tuned, workspace_of(w, tuned, on)};
 }
 
 std::string name_of(const gemm_tuning& tuned) {
@@ -400,13 +401,14 @@ namespace {
 
 std::string microseconds(double us) { return std::to_string(std::llround(us)) + " us"; }
 
-std::string operand_text(const char* name, const gemm_kernel& kernel, gemm_path path, bool packed) {
-    const bool along_k = lies_along_k(path);
-    const bool fours = path == gemm_path::vectors || (path == gemm_path::fours_along_k && kernel.takes_fours_along_k());
+std::string operand_text(const char* name, const gemm_kernel& kernel, operand_layout layout, bool packed) {
+    const bool along_k = lies_along_k(layout);
+    const bool fours =
+        layout == operand_layout::vectors || (layout == operand_layout::fours_along_k && kernel.takes_fours_along_k());
     std::string text = name;
-    text += along_k ? " along k" : path == gemm_path::words ? " unaligned" : " aligned";
+    text += along_k ? " along k" : layout == operand_layout::words ? " unaligned" : " aligned";
     if (packed) return text + (along_k ? ", transposed first" : ", copied first");
-    if (kernel.way != gemm_way::tiles) return text;
+    if (kernel.family != gemm_family::tiles) return text;
     return text + (fours ? ", 16 bytes at a time" : ", a float at a time");
 }
 
@@ -415,24 +417,25 @@ std::string operand_text(const char* name, const gemm_kernel& kernel, gemm_path 
 std::string explain(const gemm_work& work, const gpu& on, bool workspace_given) {
     using std::to_string;
     if (work.m == 0 || work.n == 0 || work.count == 0) return "nothing: C is empty";
-    const gemm_plan plan = plan_of(work, on, workspace_given);
-    const gemm_tuning& tuned = plan.tuned;
+    const prepared_product prepared = prepare(work, on, workspace_given);
+    const gemm_tuning& tuned = prepared.tuned;
     const gemm_kernel& kernel = tuned.row();
-    const std::int64_t tiles = tiles_of(plan.work, kernel), whole = whole_tiles(kernel, tiles, tuned.parts, on);
-    std::string text =
-        std::string(kernel.name) + ": tiles of " + to_string(kernel.rows) + " x " + to_string(kernel.cols) +
-        (tuned.transposed ? " of C's transpose" : "") + " by " + to_string(kernel.threads()) + " threads, " +
-        to_string(kernel.depth()) + " of k at a time, " + "up to " +
-        to_string(resident_on(kernel, needs_chunks(kernel, work.k, whole, tuned.parts),
-                              plan.lie.packed(tuned.pack_a, tuned.pack_b), on)) +
-        " blocks a multiprocessor; " + operand_text(tuned.transposed ? "B" : "A", kernel, plan.lie.a, tuned.pack_a) +
-        "; " + operand_text(tuned.transposed ? "A" : "B", kernel, plan.lie.b, tuned.pack_b) + "; ";
+    const std::int64_t tiles = tiles_of(prepared.work, kernel), whole = whole_tiles(kernel, tiles, tuned.parts, on);
+    std::string text = std::string(kernel.name) + ": tiles of " + to_string(kernel.rows) + " x " +
+                       to_string(kernel.cols) + (tuned.transposed ? " of C's transpose" : "") + " by " +
+                       to_string(kernel.threads()) + " threads, " + to_string(kernel.depth()) + " of k at a time, " +
+                       "up to " +
+                       to_string(resident_on(kernel, needs_chunks(kernel, work.k, whole, tuned.parts),
+                                             prepared.layouts.packed(tuned.pack_a, tuned.pack_b), on)) +
+                       " blocks a multiprocessor; " +
+                       operand_text(tuned.transposed ? "B" : "A", kernel, prepared.layouts.a, tuned.pack_a) + "; " +
+                       operand_text(tuned.transposed ? "A" : "B", kernel, prepared.layouts.b, tuned.pack_b) + "; ";
     if (tuned.parts == 1)
         text += to_string(tiles) + (tiles == 1 ? " tile" : " tiles");
     else
         text += to_string(whole) + " whole tiles and " + to_string(tiles - whole) + " in " + to_string(tuned.parts) +
                 " parts along k, for " + to_string(on.multiprocessors) + " multiprocessors";
-    const std::int64_t bytes = plan.space.floats * static_cast<std::int64_t>(sizeof(float));
+    const std::int64_t bytes = prepared.space.floats * static_cast<std::int64_t>(sizeof(float));
     text += "; workspace " + to_string(bytes) + " bytes; estimated at " + microseconds(tuned.us);
     // Explain the choice by what its nearest alternatives would take.
     const auto otherwise = [&](const std::string& how, bool may_split, auto allowed) {
@@ -449,4 +452,4 @@ std::string explain(const gemm_work& work, const gpu& on, bool workspace_given) 
     return text;
 }
 
-}  // namespace cornerturn::production
+}  // namespace cornerturn::products

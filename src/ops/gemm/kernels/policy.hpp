@@ -6,31 +6,33 @@
 #include <vector>
 
 #include "core/gpu.hpp"
+#include "ops/gemm/gemm_work.hpp"
 #include "ops/gemm/kernels/tunings.hpp"
-#include "ops/gemm/work.hpp"
 
-namespace cornerturn::production {
+namespace cornerturn::products {
 
 // How an operand is stored and read. Along k means that a row of A, or a column of B, is contiguous.
-enum class gemm_path {
+enum class operand_layout {
     vectors,        // rows of k, 16 bytes at a time: aligned, and long enough to fill vectors
     words,          // rows of k, a float at a time
     along_k,        // columns of k, a float at a time
     fours_along_k,  // columns of k, 16 bytes at a time: aligned, and k is a multiple of 4
 };
-constexpr bool lies_along_k(gemm_path path) { return path == gemm_path::along_k || path == gemm_path::fours_along_k; }
-struct gemm_paths {
-    gemm_path a, b;
+constexpr bool lies_along_k(operand_layout layout) {
+    return layout == operand_layout::along_k || layout == operand_layout::fours_along_k;
+}
+struct operand_layouts {
+    operand_layout a, b;
 
     constexpr bool some_along_k() const { return lies_along_k(a) || lies_along_k(b); }
-    // The paths after packing: what is packed comes in vectors.
-    constexpr gemm_paths packed(bool pack_a, bool pack_b) const {
-        return {pack_a ? gemm_path::vectors : a, pack_b ? gemm_path::vectors : b};
+    // The layouts after packing: what is packed comes in vectors.
+    constexpr operand_layouts packed(bool pack_a, bool pack_b) const {
+        return {pack_a ? operand_layout::vectors : a, pack_b ? operand_layout::vectors : b};
     }
-    friend bool operator==(const gemm_paths&, const gemm_paths&) = default;
+    friend bool operator==(const operand_layouts&, const operand_layouts&) = default;
 };
-// The paths for the operands as they are stored.
-gemm_paths paths_of(const gemm_work& work);
+// The layouts for the operands as they are stored.
+operand_layouts layouts_of(const gemm_work& work);
 
 // The offset of C's rows from a multiple of 8 floats: C's address, ldc and c_stride, in floats, are or'ed together. 0
 // if all rows begin at such a multiple. A multiple of 4 if all can be stored 16 bytes at a time.
@@ -63,14 +65,14 @@ struct gemm_tuning {
 std::string name_of(const gemm_tuning& tuned);
 
 // Blocks whose registers fit in a multiprocessor. Four steps of both operands take more registers.
-constexpr int resident_by_registers(const gemm_kernel& kernel, const gemm_paths& paths) {
-    const bool fours = paths.a == gemm_path::fours_along_k && paths.b == gemm_path::fours_along_k;
+constexpr int resident_by_registers(const gemm_kernel& kernel, const operand_layouts& layouts) {
+    const bool fours = layouts.a == operand_layout::fours_along_k && layouts.b == operand_layout::fours_along_k;
     return fours && kernel.takes_fours_along_k() && kernel.resident > 2 ? kernel.resident * 3 / 4 : kernel.resident;
 }
-// Blocks that a multiprocessor holds at a time. It depends on the operands' paths, and on whether sums are so long that
-// they are added up in chunks. An operand along k is read one piece of each cache line at a time. Fewer blocks then
-// run, but at least two, so that the L1 keeps these lines until the rest is read. For `dots`, the L1 keeps B.
-int resident_on(const gemm_kernel& kernel, bool chunks, const gemm_paths& paths, const gpu& on);
+// Blocks that a multiprocessor holds at a time. It depends on the operands' layouts, and on whether sums are so long
+// that they are added up in chunks. An operand along k is read one piece of each cache line at a time. Fewer blocks
+// then run, but at least two, so that the L1 keeps these lines until the rest is read. For `dots`, the L1 keeps B.
+int resident_on(const gemm_kernel& kernel, bool chunks, const operand_layouts& layouts, const gpu& on);
 // Whether sums need chunks, if `whole` tiles are whole and each of the others is split into `parts` parts.
 bool needs_chunks(const gemm_kernel& kernel, std::int64_t k, std::int64_t whole, int parts);
 // How many of `tiles` tiles are computed whole, by one block each. The others are split into `parts` parts.
@@ -95,16 +97,16 @@ struct gemm_workspace {
 };
 
 // All that is decided about a product before it is launched.
-struct gemm_plan {
-    gemm_work work;  // as the kernel computes it: perhaps with transposes
-    gemm_paths lie;  // of its operands
+struct prepared_product {
+    gemm_work work;           // as the kernel computes it: perhaps with transposes
+    operand_layouts layouts;  // of its operands
     gemm_tuning tuned;
     gemm_workspace space;
 };
-gemm_plan plan_of(const gemm_work& work, const gpu& on, bool workspace_given);  // the fastest
-gemm_plan plan_of(const gemm_work& work, const gemm_tuning& tuned, const gpu& on);
-// The most workspace, in floats, that plans can take for such sizes, wherever the operands are.
+prepared_product prepare(const gemm_work& work, const gpu& on, bool workspace_given);  // the fastest
+prepared_product prepare(const gemm_work& work, const gemm_tuning& tuned, const gpu& on);
+// The most workspace, in floats, that prepared products can take for such sizes, wherever the operands are.
 std::int64_t most_workspace(const gemm_work& work, const gpu& on);
 std::string explain(const gemm_work& work, const gpu& on, bool workspace_given);
 
-}  // namespace cornerturn::production
+}  // namespace cornerturn::products

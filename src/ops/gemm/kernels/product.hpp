@@ -89,15 +89,15 @@ struct gemm_tiles_kernel {
     int shared_bytes = 0, with_chunks_bytes = 0;
 };
 
-// The kernel of a row of production::kGemmKernels for these paths. Its `run` is null if there is none. `fours`: whether
+// The kernel of a row of products::kGemmKernels for these layouts. Its `run` is null if there is none. `fours`: whether
 // C's rows are stored 16 bytes at a time. Each row is instantiated in one file. The first function is for tiles, the
 // second for dots and columns, the third for outer products.
 template <int kRow>
-gemm_tiles_kernel tiles_kernel_of(const production::gemm_paths& paths, bool fours);
+gemm_tiles_kernel tiles_kernel_of(const products::operand_layouts& layouts, bool fours);
 template <int kRow>
-gemm_tiles_kernel narrow_kernel_of(const production::gemm_paths& paths);
+gemm_tiles_kernel narrow_kernel_of(const products::operand_layouts& layouts);
 template <int kRow>
-gemm_tiles_kernel outer_kernel_of(const production::gemm_paths& paths);
+gemm_tiles_kernel outer_kernel_of(const products::operand_layouts& layouts);
 
 // Adds up the parts of C's tiles.
 void gather(const gemm_launch& w, int rows, int cols);
@@ -110,6 +110,6 @@ void pack(const float* from, std::int64_t ld, std::int64_t stride, float* to, st
 void clear_ends(float* to, std::int64_t to_ld, std::int64_t rows, std::int64_t cols);
 
 // Computes the planned product, with its workspace. False if there is no such kernel.
-bool multiply(const production::gemm_plan& plan, float* workspace, const gpu& on);
+bool multiply(const products::prepared_product& product, float* workspace, const gpu& on);
 
 }  // namespace CORNERTURN_KERNELS

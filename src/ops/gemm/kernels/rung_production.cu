@@ -34,23 +34,23 @@ gpu this_gpu() {
 }
 
 void run_production(const gemm_work& given) {
-    const gemm_work work = production::as_computed(given);
+    const gemm_work work = products::as_computed(given);
     constexpr double kMost = 1.5e10;
     if (kEmulated && static_cast<double>(work.m) * static_cast<double>(work.n) * static_cast<double>(work.k) > kMost)
         decline("takes the emulator long, which runs every block of it: m * n * k can be 15e9");
     const gpu on = this_gpu();
-    if (!multiply(production::plan_of(work, on, true), work.workspace, on))
+    if (!multiply(products::prepare(work, on, true), work.workspace, on))
         decline("has no kernel for operands of this layout");
 }
 
 std::int64_t workspace(const gemm_work& work) {
-    return production::most_workspace(production::as_computed(work), this_gpu());
+    return products::most_workspace(products::as_computed(work), this_gpu());
 }
 
 std::string explain(const gemm_work& work, int compute_capability, int multiprocessors) {
     gpu on = gpu_of_capability(compute_capability);
     on.multiprocessors = multiprocessors;
-    return production::explain(production::as_computed(work), on, true);
+    return products::explain(products::as_computed(work), on, true);
 }
 
 #if !defined(CORNERTURN_EMULATED)
@@ -60,7 +60,7 @@ void call_plainly(const gemm_work& w) {
                              std::int64_t stride) {
         return batch_view{matrix_view{data, transposed ? cols : rows, transposed ? rows : cols, ld}, w.count, stride};
     };
-    const auto as = [](bool transposed) { return transposed ? cuda::op::transposed : cuda::op::as_it_is; };
+    const auto as = [](bool transposed) { return transposed ? cuda::op::transposed : cuda::op::none; };
     cuda::gemm(w.alpha, operand(w.a, w.a_transposed, w.m, w.k, w.lda, w.a_stride),
                operand(w.b, w.b_transposed, w.k, w.n, w.ldb, w.b_stride), w.beta,
                operand(w.c, false, w.m, w.n, w.ldc, w.c_stride), device::current_stream(),

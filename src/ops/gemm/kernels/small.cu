@@ -3,7 +3,7 @@
 
 namespace CORNERTURN_KERNELS {
 
-template gemm_tiles_kernel tiles_kernel_of<2>(const production::gemm_paths&, bool);
-template gemm_tiles_kernel tiles_kernel_of<3>(const production::gemm_paths&, bool);
+template gemm_tiles_kernel tiles_kernel_of<2>(const products::operand_layouts&, bool);
+template gemm_tiles_kernel tiles_kernel_of<3>(const products::operand_layouts&, bool);
 
 }  // namespace CORNERTURN_KERNELS

@@ -6,7 +6,7 @@
 
 namespace CORNERTURN_KERNELS {
 
-using production::gemm_path;
+using products::operand_layout;
 
 // A row of the table, from which a kernel is instantiated. A block's warps cover the tile kWarpsDown x kWarpsAcross,
 // once for each slice of a stage's k. A warp's lanes lie kLanesDown x kLanesAcross. Each lane has kDown x kAcross of C,
@@ -14,7 +14,7 @@ using production::gemm_path;
 // added up in shared memory, chunk by chunk, because a sum's rounding error grows with its length.
 template <int kRow>
 struct gemm_tile_shape {
-    static constexpr production::gemm_kernel kOf = production::kGemmKernels[kRow];
+    static constexpr products::gemm_kernel kOf = products::kGemmKernels[kRow];
     static constexpr int kRows = kOf.rows, kCols = kOf.cols, kDepth = kOf.depth(), kStages = kOf.stages,
                          kSlices = kOf.slices;
     static constexpr int kWarpsDown = kOf.warps_down, kWarps = kOf.warps_down * kOf.warps_across;  // of a slice
@@ -42,14 +42,14 @@ private:
 // rows each, load from different banks. The first stage is padded with zeros along k, so the loop needs no test. Lanes
 // beyond C's edge read other rows or columns, and their results are not stored. They must not all read one element:
 // that takes 32 times as long.
-template <gemm_path kPath, int kExtent, int kDepth, int kThreads>
+template <operand_layout kLayout, int kExtent, int kDepth, int kThreads>
 class gemm_loader {
 public:
-    static constexpr bool kAlongK = lies_along_k(kPath);
-    static constexpr bool kLiesAlongK = kPath == gemm_path::fours_along_k;  // in shared memory too
+    static constexpr bool kAlongK = lies_along_k(kLayout);
+    static constexpr bool kLiesAlongK = kLayout == operand_layout::fours_along_k;  // in shared memory too
     static constexpr int kPitch = kExtent + (kAlongK ? 4 : 0);  // a column's floats then go to different banks
     static constexpr int kFloats = kLiesAlongK ? kExtent * (kDepth + 1) : kPitch * kDepth;
-    static constexpr int kWidth = kPath == gemm_path::vectors ? 4 : 1, kOfK = kLiesAlongK ? 4 : 1;  // of a copy
+    static constexpr int kWidth = kLayout == operand_layout::vectors ? 4 : 1, kOfK = kLiesAlongK ? 4 : 1;  // of a copy
     static constexpr int kAlong = kLiesAlongK ? kDepth / 4 : kAlongK ? 8 : 1;  // neighbouring threads
     static constexpr int kUnits = kExtent / kWidth, kAtOnce = kThreads / kAlong < kUnits ? kThreads / kAlong : kUnits;
     static constexpr int kRowsAtOnce = kThreads / kAtOnce * kOfK, kPointers = kUnits / kAtOnce;
@@ -136,7 +136,7 @@ private:
     float at_[2][kCount * kSpan];
 };
 
-template <class Tile, gemm_path kA, gemm_path kB>
+template <class Tile, operand_layout kA, operand_layout kB>
 struct gemm_stages {
     using a_loader = gemm_loader<kA, Tile::kRows, Tile::kDepth, Tile::kThreads>;
     using b_loader = gemm_loader<kB, Tile::kCols, Tile::kDepth, Tile::kThreads>;
@@ -202,12 +202,12 @@ private:
     }
 };
 
-template <class Tile, gemm_path kA, gemm_path kB>
-constexpr int kGemmResident = production::resident_by_registers(Tile::kOf, production::gemm_paths{kA, kB});
+template <class Tile, operand_layout kA, operand_layout kB>
+constexpr int kGemmResident = products::resident_by_registers(Tile::kOf, products::operand_layouts{kA, kB});
 
 // While the multiply-adds of a step run, the next step's operands move from shared memory into registers. Operands of
 // later stages move from memory into shared memory.
-template <class Tile, gemm_path kA, gemm_path kB, bool kStoresFours>
+template <class Tile, operand_layout kA, operand_layout kB, bool kStoresFours>
 __global__ void __launch_bounds__(Tile::kThreads, kGemmResident<Tile, kA, kB>) gemm_tiles(gemm_launch w) {
     using stages = gemm_stages<Tile, kA, kB>;
     constexpr int kDown = Tile::kDown, kAcross = Tile::kAcross, kDepth = Tile::kDepth, kStages = Tile::kStages;
@@ -218,7 +218,7 @@ __global__ void __launch_bounds__(Tile::kThreads, kGemmResident<Tile, kA, kB>) g
     constexpr bool kAllAtOnce = kDown * kAcross <= 32 || stages::a_loader::kCopies + stages::b_loader::kCopies <= 4;
     constexpr int kShares = kAllAtOnce ? 1 : kSteps / 2;
     // B's registers are loaded before A's if nvcc then puts them into different register banks.
-    constexpr bool kBFirst = kDown == 16 && (kA == gemm_path::vectors || kB == gemm_path::vectors);
+    constexpr bool kBFirst = kDown == 16 && (kA == operand_layout::vectors || kB == operand_layout::vectors);
     CORNERTURN_DYNAMIC_SHARED(float, shared);
     const int thread = static_cast<int>(threadIdx.x), lane = thread % 32,
               slice = Tile::kSlices == 1 ? 0 : thread / 32 / Tile::kWarps;
@@ -422,8 +422,8 @@ __global__ void __launch_bounds__(Tile::kThreads, kGemmResident<Tile, kA, kB>) g
     }
 }
 
-// The kernel of a row of the table for these paths.
-template <int kRow, gemm_path kA, gemm_path kB>
+// The kernel of a row of the table for these layouts.
+template <int kRow, operand_layout kA, operand_layout kB>
 gemm_tiles_kernel find_gemm_tiles(bool fours) {
     using tile = gemm_tile_shape<kRow>;
     using stages = gemm_stages<tile, kA, kB>;
@@ -432,23 +432,24 @@ gemm_tiles_kernel find_gemm_tiles(bool fours) {
             .shared_bytes = stages::shared(false) * kFloat,
             .with_chunks_bytes = stages::shared(true) * kFloat};
 }
-template <int kRow, gemm_path kA>
-gemm_tiles_kernel find_gemm_tiles(gemm_path b, bool fours) {
-    if constexpr (production::kGemmKernels[kRow].takes_fours_along_k()) {
-        if (b == gemm_path::fours_along_k) return find_gemm_tiles<kRow, kA, gemm_path::fours_along_k>(fours);
+template <int kRow, operand_layout kA>
+gemm_tiles_kernel find_gemm_tiles(operand_layout b, bool fours) {
+    if constexpr (products::kGemmKernels[kRow].takes_fours_along_k()) {
+        if (b == operand_layout::fours_along_k) return find_gemm_tiles<kRow, kA, operand_layout::fours_along_k>(fours);
     }
-    if (lies_along_k(b)) return find_gemm_tiles<kRow, kA, gemm_path::along_k>(fours);
-    if (b == gemm_path::words) return find_gemm_tiles<kRow, kA, gemm_path::words>(fours);
-    return find_gemm_tiles<kRow, kA, gemm_path::vectors>(fours);
+    if (lies_along_k(b)) return find_gemm_tiles<kRow, kA, operand_layout::along_k>(fours);
+    if (b == operand_layout::words) return find_gemm_tiles<kRow, kA, operand_layout::words>(fours);
+    return find_gemm_tiles<kRow, kA, operand_layout::vectors>(fours);
 }
 template <int kRow>
-gemm_tiles_kernel tiles_kernel_of(const production::gemm_paths& paths, bool fours) {
-    if constexpr (production::kGemmKernels[kRow].takes_fours_along_k()) {
-        if (paths.a == gemm_path::fours_along_k) return find_gemm_tiles<kRow, gemm_path::fours_along_k>(paths.b, fours);
+gemm_tiles_kernel tiles_kernel_of(const products::operand_layouts& layouts, bool fours) {
+    if constexpr (products::kGemmKernels[kRow].takes_fours_along_k()) {
+        if (layouts.a == operand_layout::fours_along_k)
+            return find_gemm_tiles<kRow, operand_layout::fours_along_k>(layouts.b, fours);
     }
-    if (lies_along_k(paths.a)) return find_gemm_tiles<kRow, gemm_path::along_k>(paths.b, fours);
-    if (paths.a == gemm_path::words) return find_gemm_tiles<kRow, gemm_path::words>(paths.b, fours);
-    return find_gemm_tiles<kRow, gemm_path::vectors>(paths.b, fours);
+    if (lies_along_k(layouts.a)) return find_gemm_tiles<kRow, operand_layout::along_k>(layouts.b, fours);
+    if (layouts.a == operand_layout::words) return find_gemm_tiles<kRow, operand_layout::words>(layouts.b, fours);
+    return find_gemm_tiles<kRow, operand_layout::vectors>(layouts.b, fours);
 }
 
 }  // namespace CORNERTURN_KERNELS

@@ -3,7 +3,7 @@
 
 namespace CORNERTURN_KERNELS {
 
-template gemm_tiles_kernel tiles_kernel_of<4>(const production::gemm_paths&, bool);
-template gemm_tiles_kernel tiles_kernel_of<5>(const production::gemm_paths&, bool);
+template gemm_tiles_kernel tiles_kernel_of<4>(const products::operand_layouts&, bool);
+template gemm_tiles_kernel tiles_kernel_of<5>(const products::operand_layouts&, bool);
 
 }  // namespace CORNERTURN_KERNELS

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-namespace cornerturn::production {
+namespace cornerturn::products {
 
-enum class gemm_way {
+enum class gemm_family {
     tiles,    // A and B come through shared memory; a thread has a part of a tile in registers
     dots,     // a warp computes a few rows; its lanes lie along k, and so must A
     columns,  // a lane has four rows and adds up along k; neighbouring rows of A are neighbours in memory
@@ -24,7 +24,7 @@ struct gemm_costs {
     // The rate at which A, B and C are moved once. This time is added to the steps. A high rate means that the steps
     // hide it.
     double memory_tb_s;
-    double of_a[3];  // factors on steps for an A that does not come in vectors, in the order of gemm_path
+    double of_a[3];  // factors on steps for an A that does not come in vectors, in the order of operand_layout
     double of_b[3];  // the same for B
     double odd;      // factor on block_us if C is not aligned to 16 bytes, or is the transpose of what is computed
 };
@@ -34,7 +34,7 @@ struct gemm_costs {
 // chunks are not used there.
 struct gemm_kernel {
     const char* name;
-    gemm_way way;
+    gemm_family family;
     int rows, cols;
     int slices;  // of a step's k, each with warps of its own
     // tiles, dots: a slice's k in a step; steps in shared memory. outer: the most k.
@@ -48,23 +48,23 @@ struct gemm_kernel {
 
     constexpr int threads() const { return slices * warps_down * warps_across * 32; }
     // columns: enough for 16 loads.
-    constexpr int depth() const { return slices * (way == gemm_way::columns ? 16 / down : deep); }
+    constexpr int depth() const { return slices * (family == gemm_family::columns ? 16 / down : deep); }
     // Tiles: whether neighbours along k are copied 16 bytes at a time, if they are aligned. With 64 sums in a thread
     // this gains nothing. With 128 there are no registers for it. Both copy a float at a time
     // (docs/experiments/products.md, 132).
-    constexpr bool takes_fours_along_k() const { return way == gemm_way::tiles && down * across <= 32; }
-    constexpr bool takes(std::int64_t k) const { return way != gemm_way::outer || k <= deep; }
+    constexpr bool takes_fours_along_k() const { return family == gemm_family::tiles && down * across <= 32; }
+    constexpr bool takes(std::int64_t k) const { return family != gemm_family::outer || k <= deep; }
     // outer: tiles begin up to this many columns to the left of a multiple of `cols`, where stores are aligned. `c_off`
     // is 0 if all rows of C are aligned to 8 floats (policy.hpp).
     constexpr int left(int c_off) const {
-        return way == gemm_way::outer && c_off % warps_down != 0 ? warps_down - 1 : 0;
+        return family == gemm_family::outer && c_off % warps_down != 0 ? warps_down - 1 : 0;
     }
     // The most shared memory. tiles: stages and sums of chunks, or the slices' sums over both. outer: A and B. dots:
     // A's rows for each warp.
     constexpr int shared_bytes(bool chunks) const {
-        if (way == gemm_way::outer) return 4 * (rows * (deep + 4) + deep * (cols + warps_down + across));
-        if (way == gemm_way::dots) return 4 * threads() / 32 * stages * down * (deep + 4);
-        if (way == gemm_way::columns) return 0;
+        if (family == gemm_family::outer) return 4 * (rows * (deep + 4) + deep * (cols + warps_down + across));
+        if (family == gemm_family::dots) return 4 * threads() / 32 * stages * down * (deep + 4);
+        if (family == gemm_family::columns) return 0;
         // With padding of four floats for each of k; or, if elements along k are neighbours, for every four rows of C.
         const auto in_stage = [&](int extent) {
             return extent * depth() + (takes_fours_along_k() && extent > 4 * depth() ? extent : 4 * depth());
@@ -75,7 +75,8 @@ struct gemm_kernel {
     }
 };
 
-constexpr auto kTiles = gemm_way::tiles, kDots = gemm_way::dots, kColumns = gemm_way::columns, kOuter = gemm_way::outer;
+constexpr auto kTiles = gemm_family::tiles, kDots = gemm_family::dots, kColumns = gemm_family::columns,
+               kOuter = gemm_family::outer;
 // clang-format off
 inline constexpr gemm_kernel kGemmKernels[] = {
     {"large", kTiles, 128, 128, 1, 8, 4, 2, 2, 16, 8, 2, 64, 64,
@@ -123,4 +124,4 @@ inline constexpr int kGemmKernelCount = sizeof kGemmKernels / sizeof kGemmKernel
 // The row that takes operands of any kind, without a workspace.
 inline constexpr int kAnyOperands = 2;
 
-}  // namespace cornerturn::production
+}  // namespace cornerturn::products

@@ -32,12 +32,12 @@ strided_copy checked_copy(const any_tensor& source, const any_tensor& destinatio
 void launch(const strided_copy& c, int device, cudaStream_t stream) {
     if (is_same(c)) return;
     const device::stream_scope launches_go_to(stream, device);
-    const auto by_matrices = [](const production::tuning& tuned, const matrix_work& work, const gpu& on) {
+    const auto by_matrices = [](const transposes::tuning& tuned, const matrix_work& work, const gpu& on) {
         matrix_work as_set = work;
         as_set.keeps_lines = device::keeps_lines();
-        production::run_on_gpu(tuned, as_set, on);
+        transposes::run_on_gpu(tuned, as_set, on);
     };
-    routing::run(c, device::gpu_of(device), by_matrices, strided::run_on_gpu);
+    tensor_copies::run(c, device::gpu_of(device), by_matrices, strided::run_on_gpu);
 }
 
 // The rest of a call, with the device current.
@@ -88,7 +88,7 @@ std::string copy_plan::explain(const void* source, const void* destination) cons
     if (is_empty(to)) return "nothing: there is nothing to move";
     const strided_copy c = canonical(from, to, element_size_);
     if (is_same(c)) return "nothing: source and destination are the same";
-    return routing::explain(c, device::gpu_of(device_));
+    return tensor_copies::explain(c, device::gpu_of(device_));
 }
 
 namespace detail {

@@ -1,18 +1,19 @@
 #include "ops/permute/kernels/policy.hpp"
 
-namespace cornerturn::routing {
+namespace cornerturn::tensor_copies {
 namespace {
 
 struct tuned_work {
     matrix_work work;
-    production::tuning tuned;
+    transposes::tuning tuned;
 };
 
 std::optional<tuned_work> tuned_for(const strided_copy& c, const gpu& on) {
     const std::optional<matrix_work> work = matrices_of(c);
     if (!work) return std::nullopt;
-    const production::tuning tuned = production::choose(*work, on);
-    if (tuned.by == production::path::strided || tuned.by == production::path::nothing) return std::nullopt;
+    const transposes::tuning tuned = transposes::choose(*work, on);
+    if (tuned.by == transposes::kernel_family::strided || tuned.by == transposes::kernel_family::nothing)
+        return std::nullopt;
     return tuned_work{*work, tuned};
 }
 
@@ -34,7 +35,7 @@ std::string explain(const strided_copy& c, const gpu& on) {
     if (!work) return strided::explain(c, on);
     return "matrices: " + std::to_string(work->count) + " of " + std::to_string(work->rows) + " x " +
            std::to_string(work->cols) + " elements of " + std::to_string(work->element_size) + " bytes, " +
-           production::explain(*work, on);
+           transposes::explain(*work, on);
 }
 
-}  // namespace cornerturn::routing
+}  // namespace cornerturn::tensor_copies

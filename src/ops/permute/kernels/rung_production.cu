@@ -27,10 +27,10 @@ constexpr rung_notes kNotes = {
 void run_production(const strided_work& work) {
     decline_what_takes_long(work);
 #if defined(CORNERTURN_EMULATED)
-    run_library(work, gpu{}, production::run_emulated,
+    run_library(work, gpu{}, transposes::run_emulated,
                 strided::run_emulated);  // the GPU for which the kernels were tuned
 #else
-    run_library(work, device::gpu_of(device::current_device()), production::run_on_gpu, strided::run_on_gpu);
+    run_library(work, device::gpu_of(device::current_device()), transposes::run_on_gpu, strided::run_on_gpu);
 #endif
 }
 

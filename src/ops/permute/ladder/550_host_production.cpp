@@ -1,6 +1,6 @@
 #include "cornerturn/copy.hpp"
 #include "device/registry.hpp"
-#include "ops/permute/work.hpp"
+#include "ops/permute/strided_work.hpp"
 
 namespace cornerturn {
 namespace {

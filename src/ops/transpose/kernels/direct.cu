@@ -72,8 +72,8 @@ void run(const matrix_work& work, const gpu&) {
 struct direct_rows {
     template <int kRow>
     static constexpr run_work kernel() {
-        constexpr production::direct_tuning kDirect = production::kDirect[kRow];
-        constexpr production::tuning kUse = kDirect.use;
+        constexpr transposes::direct_tuning kDirect = transposes::kDirect[kRow];
+        constexpr transposes::tuning kUse = kDirect.use;
         constexpr int kAcross = kUse.tile_cols / (kDirect.access / kUse.unit);
         static_assert(direct<kUse.unit, kDirect.access, kAcross, kUse.threads>::kRows == kUse.tile_rows);
         return &run<kUse.unit, kDirect.access, kAcross, kUse.threads>;
@@ -82,6 +82,6 @@ struct direct_rows {
 
 }  // namespace
 
-run_work direct_kernel(int row) { return kernel_of_row<direct_rows>(row, production::kDirect); }
+run_work direct_kernel(int row) { return kernel_of_row<direct_rows>(row, transposes::kDirect); }
 
 }  // namespace CORNERTURN_KERNELS

@@ -6,24 +6,24 @@
 namespace CORNERTURN_KERNELS {
 namespace {
 
-run_work kernel_of(const production::tuning& t) {
-    const int row = production::row_of(t);
+run_work kernel_of(const transposes::tuning& t) {
+    const int row = transposes::row_of(t);
     switch (t.by) {
-        case path::direct: return direct_kernel(row);
-        case path::vector:
-        case path::vector_apart:
-        case path::vector_stacked: return vector_kernel(row);
-        case path::ragged: return t.unit < 4 ? ragged_bytes_kernel(row) : ragged_kernel(row);
-        case path::tall: return tall_kernel(row);
-        case path::wide: return wide_kernel(row);
-        case path::small: return small_kernel(row);
-        case path::units: return units_kernel(row);
-        case path::blocks: return blocks_kernel(row);
-        case path::vector_in_place: return vector_in_place_kernel(row);
-        case path::units_in_place: return units_in_place_kernel(row);
-        case path::blocks_in_place: return blocks_in_place_kernel(row);
-        case path::strided:
-        case path::nothing: break;
+        case kernel_family::direct: return direct_kernel(row);
+        case kernel_family::vector:
+        case kernel_family::vector_apart:
+        case kernel_family::vector_stacked: return vector_kernel(row);
+        case kernel_family::ragged: return t.unit < 4 ? ragged_bytes_kernel(row) : ragged_kernel(row);
+        case kernel_family::tall: return tall_kernel(row);
+        case kernel_family::wide: return wide_kernel(row);
+        case kernel_family::small: return small_kernel(row);
+        case kernel_family::units: return units_kernel(row);
+        case kernel_family::blocks: return blocks_kernel(row);
+        case kernel_family::vector_in_place: return vector_in_place_kernel(row);
+        case kernel_family::units_in_place: return units_in_place_kernel(row);
+        case kernel_family::blocks_in_place: return blocks_in_place_kernel(row);
+        case kernel_family::strided:
+        case kernel_family::nothing: break;
     }
     return nullptr;  // these paths have no rows
 }
@@ -32,20 +32,20 @@ run_work kernel_of(const production::tuning& t) {
 
 }  // namespace CORNERTURN_KERNELS
 
-namespace cornerturn::production {
+namespace cornerturn::transposes {
 
 #if defined(CORNERTURN_EMULATED)
 void run_emulated(const tuning& tuned, const matrix_work& work, const gpu& on) {
-    if (tuned.by == path::nothing) return;
-    if (tuned.by == path::strided) return run_strided(work, on, &strided::run_emulated);
+    if (tuned.by == kernel_family::nothing) return;
+    if (tuned.by == kernel_family::strided) return run_strided(work, on, &strided::run_emulated);
     dialect::kernel_of(tuned)(work, on);
 }
 #else
 void run_on_gpu(const tuning& tuned, const matrix_work& work, const gpu& on) {
-    if (tuned.by == path::nothing) return;
-    if (tuned.by == path::strided) return run_strided(work, on, &strided::run_on_gpu);
+    if (tuned.by == kernel_family::nothing) return;
+    if (tuned.by == kernel_family::strided) return run_strided(work, on, &strided::run_on_gpu);
     dialect::kernel_of(tuned)(work, on);
 }
 #endif
 
-}  // namespace cornerturn::production
+}  // namespace cornerturn::transposes

@@ -14,7 +14,7 @@
 
 namespace CORNERTURN_KERNELS {
 
-inline constexpr int kFewThreads = production::kFewThreads, kFewBlocks = 6;  // blocks that a multiprocessor should hold
+inline constexpr int kFewThreads = transposes::kFewThreads, kFewBlocks = 6;  // blocks that a multiprocessor should hold
 inline constexpr int kFewTileBytes = 16 << 10;                               // that a block stages, approximately
 
 // What both directions share: how groups are assigned to the threads of a block.

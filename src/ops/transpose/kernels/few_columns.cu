@@ -198,13 +198,13 @@ void run_few_columns(const matrix_work& work, const gpu&) {
 struct tall_rows {
     template <int kRow>
     static constexpr run_work kernel() {
-        constexpr production::tuning kUse = production::kTall.rows[kRow];
+        constexpr transposes::tuning kUse = transposes::kTall.rows[kRow];
         return &run_few_columns<kUse.unit, kUse.tile_cols>;
     }
 };
 
 }  // namespace
 
-run_work tall_kernel(int row) { return kernel_of_row<tall_rows>(row, production::kTall.rows); }
+run_work tall_kernel(int row) { return kernel_of_row<tall_rows>(row, transposes::kTall.rows); }
 
 }  // namespace CORNERTURN_KERNELS

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "ops/copy/kernels/words.hpp"
+#include "ops/copy/kernels/unaligned.hpp"
 
 namespace CORNERTURN_KERNELS {
 

@@ -177,13 +177,13 @@ void run_few_rows(const matrix_work& work, const gpu& on) {
 struct wide_rows {
     template <int kRow>
     static constexpr run_work kernel() {
-        constexpr production::tuning kUse = production::kWide.rows[kRow];
+        constexpr transposes::tuning kUse = transposes::kWide.rows[kRow];
         return &run_few_rows<kUse.unit, kUse.tile_rows>;
     }
 };
 
 }  // namespace
 
-run_work wide_kernel(int row) { return kernel_of_row<wide_rows>(row, production::kWide.rows); }
+run_work wide_kernel(int row) { return kernel_of_row<wide_rows>(row, transposes::kWide.rows); }
 
 }  // namespace CORNERTURN_KERNELS

@@ -224,7 +224,7 @@ void run_units(const matrix_work& work, const gpu& on) {
 
 // Elements so large that a copy of one is coalesced. A block exchanges tile_rows elements of a column with those of a
 // row.
-constexpr int kBlockThreads = production::kBlockThreads;
+constexpr int kBlockThreads = transposes::kBlockThreads;
 
 template <int kUnit>
 __global__ void __launch_bounds__(kBlockThreads)
@@ -267,33 +267,33 @@ void run_blocks(const matrix_work& work, const gpu&) {
 struct vector_in_place_rows {
     template <int kRow>
     static constexpr run_work kernel() {
-        constexpr production::tuning kUse = production::kVectorInPlace.rows[kRow];
+        constexpr transposes::tuning kUse = transposes::kVectorInPlace.rows[kRow];
         return &run_vector<kUse.unit, kUse.tile_rows, kUse.threads>;
     }
 };
 struct units_in_place_rows {
     template <int kRow>
     static constexpr run_work kernel() {
-        return &run_units<production::kUnitsInPlace.rows[kRow].unit>;
+        return &run_units<transposes::kUnitsInPlace.rows[kRow].unit>;
     }
 };
 struct blocks_in_place_rows {
     template <int kRow>
     static constexpr run_work kernel() {
-        return &run_blocks<production::kBlocksInPlace.rows[kRow].unit>;
+        return &run_blocks<transposes::kBlocksInPlace.rows[kRow].unit>;
     }
 };
 
 }  // namespace
 
 run_work vector_in_place_kernel(int row) {
-    return kernel_of_row<vector_in_place_rows>(row, production::kVectorInPlace.rows);
+    return kernel_of_row<vector_in_place_rows>(row, transposes::kVectorInPlace.rows);
 }
 run_work units_in_place_kernel(int row) {
-    return kernel_of_row<units_in_place_rows>(row, production::kUnitsInPlace.rows);
+    return kernel_of_row<units_in_place_rows>(row, transposes::kUnitsInPlace.rows);
 }
 run_work blocks_in_place_kernel(int row) {
-    return kernel_of_row<blocks_in_place_rows>(row, production::kBlocksInPlace.rows);
+    return kernel_of_row<blocks_in_place_rows>(row, transposes::kBlocksInPlace.rows);
 }
 
 }  // namespace CORNERTURN_KERNELS

@@ -8,7 +8,7 @@
 
 namespace CORNERTURN_KERNELS {
 
-using production::path;
+using transposes::kernel_family;
 
 // Moves the work on that GPU. The caller has chosen the kernel for both, so nothing is checked.
 using run_work = void (*)(const matrix_work& work, const gpu& on);

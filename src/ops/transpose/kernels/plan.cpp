@@ -28,7 +28,7 @@ void run(const transpose_layout& l, std::uintptr_t source, std::uintptr_t destin
     work.keeps_lines = device::keeps_lines();
     const device::stream_scope launches_go_to(stream, on_device);
     const gpu on = device::gpu_of(on_device);
-    production::run_on_gpu(production::choose(work, on), work, on);
+    transposes::run_on_gpu(transposes::choose(work, on), work, on);
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ void transpose_plan::operator()(const void* source, void* destination, cudaStrea
 }
 
 std::string transpose_plan::explain(const void* source, const void* destination) const {
-    return production::explain(work_of(layout_, address_of(source), address_of(destination)), device::gpu_of(device_));
+    return transposes::explain(work_of(layout_, address_of(source), address_of(destination)), device::gpu_of(device_));
 }
 
 namespace detail {

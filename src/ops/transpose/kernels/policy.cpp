@@ -11,7 +11,7 @@
 #include "ops/transpose/kernels/policy_copies.hpp"
 #include "ops/transpose/kernels/tunings.hpp"
 
-namespace cornerturn::production {
+namespace cornerturn::transposes {
 namespace {
 
 // As much as Hopper has. Large tiles need it, and were tuned there.
@@ -134,8 +134,8 @@ constexpr double kMostlyFull = 0.5;
 std::int64_t scaled(std::int64_t bytes, const gpu& on) { return bytes * on.multiprocessors / kH200.multiprocessors; }
 
 // Tiles of vectors for matrices that are neither narrow nor low: the first tile that is mostly full, or the fullest. If
-// there is none, .by is path::nothing.
-tuning square_tile(path by, const matrix_work& w, const view_of_work& v, const gpu& on) {
+// there is none, .by is kernel_family::nothing.
+tuning square_tile(kernel_family by, const matrix_work& w, const view_of_work& v, const gpu& on) {
     tuning found{};
     double fill = 0;
     for (const tile_tuning& t : kTiles) {
@@ -153,25 +153,25 @@ tuning square_tile(path by, const matrix_work& w, const view_of_work& v, const g
 bool is_narrow(const matrix_work& w) { return w.cols <= w.rows && w.cols <= strip_of(w.element_size, w.cols).side; }
 bool is_low(const matrix_work& w) { return w.rows < w.cols && w.rows <= strip_of(w.element_size, w.rows).side; }
 
-// A batch of matrices that might not fill a tile by themselves. If nothing fits, .by is path::nothing.
+// A batch of matrices that might not fill a tile by themselves. If nothing fits, .by is kernel_family::nothing.
 decision decide_batch(const matrix_work& w, const view_of_work& v, const gpu& on) {
     // If one block writes whole rows of the destination, it shares no sector with another block.
     const strip across = strip_of(v.unit, w.cols), down = strip_as_long(v.unit, w.rows);
-    const tuning tile = is_narrow(w)       ? across.tall(path::vector)
+    const tuning tile = is_narrow(w)       ? across.tall(kernel_family::vector)
                         : is_low(w)        ? strip_of(v.unit, w.rows).low()
-                        : down.element > 0 ? down.tall(path::vector)
-                                           : square_tile(path::vector, w, v, on);
+                        : down.element > 0 ? down.tall(kernel_family::vector)
+                                           : square_tile(kernel_family::vector, w, v, on);
     if (v.vectors && fill_of(tile, w) > kMostlyFull) return {tile, "a batch, every row aligned to 16 bytes"};
     const bool fits = v.packed_batch && w.rows * w.cols * w.element_size <= kSmallBytes;
     if (v.stackable && (!fits || w.cols % across.side == 0)) {
-        return {across.tall(path::vector_stacked),
+        return {across.tall(kernel_family::vector_stacked),
                 "a batch of low matrices, whose rows follow each other, aligned to 16 bytes"};
     }
     if (fits) return {row_for(kSmall, v.unit), "the matrices are small, without gaps between them"};
     return {};
 }
 
-// If nothing fits, .by is path::nothing.
+// If nothing fits, .by is kernel_family::nothing.
 tuning direct_tile(const matrix_work& w, const view_of_work& v, const gpu& on) {
     const std::int64_t extents = v.aligned_to | w.rows * w.element_size | w.cols * w.element_size;
     for (const direct_tuning& d : kDirect) {
@@ -181,7 +181,8 @@ tuning direct_tile(const matrix_work& w, const view_of_work& v, const gpu& on) {
 }
 
 decision decide_for_matrices(const matrix_work& w, const gpu& on) {
-    if (w.rows == 0 || w.cols == 0 || w.count == 0) return {{path::nothing, 0, 0, 0, 0}, "there is nothing to move"};
+    if (w.rows == 0 || w.cols == 0 || w.count == 0)
+        return {{kernel_family::nothing, 0, 0, 0, 0}, "there is nothing to move"};
     const view_of_work v(w);
     if (v.in_place) {
         if (v.whole_elements && v.whole_source && v.whole_destination)
@@ -198,7 +199,7 @@ decision decide_for_matrices(const matrix_work& w, const gpu& on) {
                 "the element's size is not a power of two, or an address is not a multiple of it"};
     }
     if (w.count > 1 && (w.rows <= kLow || w.rows * w.cols * w.element_size <= kSmallBytes)) {
-        if (const decision d = decide_batch(w, v, on); d.use.by != path::nothing) return d;
+        if (const decision d = decide_batch(w, v, on); d.use.by != kernel_family::nothing) return d;
     }
     if (v.tall)
         return {row_for(kTall, v.unit, w.cols),
@@ -207,7 +208,7 @@ decision decide_for_matrices(const matrix_work& w, const gpu& on) {
         return {row_for(kWide, v.unit, w.rows),
                 "a few rows without gaps: the destination is written in the order of its addresses"};
     if (w.count == 1) {
-        if (const tuning t = direct_tile(w, v, on); t.by != path::nothing)
+        if (const tuning t = direct_tile(w, v, on); t.by != kernel_family::nothing)
             return {t, "a small matrix, of whole words: through registers only"};
     }
     // A strip holds whole rows of narrow matrices, so its sectors need not be aligned. But if rows fill their last
@@ -218,21 +219,21 @@ decision decide_for_matrices(const matrix_work& w, const gpu& on) {
     if (is_low(w) && fills_vectors(w.rows))
         return {strip_of(v.unit, w.rows).low(), "few rows, every one aligned to 16 bytes"};
     if (is_narrow(w) && fills_vectors(w.cols) && v.whole_destination)
-        return {strip_of(v.unit, w.cols).tall(path::vector), "few columns, every row aligned to 16 bytes"};
+        return {strip_of(v.unit, w.cols).tall(kernel_family::vector), "few columns, every row aligned to 16 bytes"};
     if (!is_narrow(w) && v.whole_source && v.whole_destination) {
         if (rows_collide(w)) {
-            if (const tuning t = square_tile(path::vector_apart, w, v, on); t.by != path::nothing)
+            if (const tuning t = square_tile(kernel_family::vector_apart, w, v, on); t.by != kernel_family::nothing)
                 return {t, "every row is aligned to 16 bytes, and the next one multiples of 128 KiB away"};
         }
-        return {square_tile(path::vector, w, v, on), "every row is aligned to 16 bytes"};
+        return {square_tile(kernel_family::vector, w, v, on), "every row is aligned to 16 bytes"};
     }
     return {ragged_tile(v.unit, w.cols, on), "not every row is aligned to a vector, or to a sector"};
 }
 
 decision decide(const matrix_work& w, const gpu& on) {
     const decision d = decide_for_matrices(w, on);
-    if (w.source == w.destination || d.use.by == path::nothing || !copies_better(d.use, w)) return d;
-    return {{path::strided, 0, 0, 0, 0}, ""};
+    if (w.source == w.destination || d.use.by == kernel_family::nothing || !copies_better(d.use, w)) return d;
+    return {{kernel_family::strided, 0, 0, 0, 0}, ""};
 }
 
 const tuning& use_of(const tuning& t) { return t; }
@@ -241,45 +242,45 @@ const tuning& use_of(const ragged_tuning& t) { return t.use; }
 
 // Calls visit(rows) with the table of a path's kernels.
 template <class Visit>
-void visit_rows(path p, Visit visit) {
+void visit_rows(kernel_family p, Visit visit) {
     switch (p) {
-        case path::nothing:
-        case path::strided: return;
-        case path::direct: return visit(kDirect);
-        case path::vector:
-        case path::vector_apart:
-        case path::vector_stacked: return visit(kVector.rows);
-        case path::ragged: return visit(kRagged);
-        case path::tall: return visit(kTall.rows);
-        case path::wide: return visit(kWide.rows);
-        case path::small: return visit(kSmall.rows);
-        case path::units: return visit(kUnits.rows);
-        case path::blocks: return visit(kBlocks.rows);
-        case path::vector_in_place: return visit(kVectorInPlace.rows);
-        case path::units_in_place: return visit(kUnitsInPlace.rows);
-        case path::blocks_in_place: return visit(kBlocksInPlace.rows);
+        case kernel_family::nothing:
+        case kernel_family::strided: return;
+        case kernel_family::direct: return visit(kDirect);
+        case kernel_family::vector:
+        case kernel_family::vector_apart:
+        case kernel_family::vector_stacked: return visit(kVector.rows);
+        case kernel_family::ragged: return visit(kRagged);
+        case kernel_family::tall: return visit(kTall.rows);
+        case kernel_family::wide: return visit(kWide.rows);
+        case kernel_family::small: return visit(kSmall.rows);
+        case kernel_family::units: return visit(kUnits.rows);
+        case kernel_family::blocks: return visit(kBlocks.rows);
+        case kernel_family::vector_in_place: return visit(kVectorInPlace.rows);
+        case kernel_family::units_in_place: return visit(kUnitsInPlace.rows);
+        case kernel_family::blocks_in_place: return visit(kBlocksInPlace.rows);
     }
 }
 
 }  // namespace
 
-const char* name(path p) {
+const char* name(kernel_family p) {
     switch (p) {
-        case path::nothing: return "nothing";
-        case path::direct: return "direct";
-        case path::vector: return "vector";
-        case path::vector_apart: return "vector_apart";
-        case path::vector_stacked: return "vector_stacked";
-        case path::ragged: return "ragged";
-        case path::tall: return "tall";
-        case path::wide: return "wide";
-        case path::strided: return "strided";
-        case path::small: return "small";
-        case path::units: return "units";
-        case path::blocks: return "blocks";
-        case path::vector_in_place: return "vector_in_place";
-        case path::units_in_place: return "units_in_place";
-        case path::blocks_in_place: return "blocks_in_place";
+        case kernel_family::nothing: return "nothing";
+        case kernel_family::direct: return "direct";
+        case kernel_family::vector: return "vector";
+        case kernel_family::vector_apart: return "vector_apart";
+        case kernel_family::vector_stacked: return "vector_stacked";
+        case kernel_family::ragged: return "ragged";
+        case kernel_family::tall: return "tall";
+        case kernel_family::wide: return "wide";
+        case kernel_family::strided: return "strided";
+        case kernel_family::small: return "small";
+        case kernel_family::units: return "units";
+        case kernel_family::blocks: return "blocks";
+        case kernel_family::vector_in_place: return "vector_in_place";
+        case kernel_family::units_in_place: return "units_in_place";
+        case kernel_family::blocks_in_place: return "blocks_in_place";
     }
     return "?";
 }
@@ -311,8 +312,8 @@ int row_of(const tuning& t) {
 
 std::vector<tuning> all_tunings() {
     std::vector<tuning> all;
-    for (int p = 0; p <= static_cast<int>(path::blocks_in_place); ++p) {
-        visit_rows(static_cast<path>(p), [&](const auto& rows) {
+    for (int p = 0; p <= static_cast<int>(kernel_family::blocks_in_place); ++p) {
+        visit_rows(static_cast<kernel_family>(p), [&](const auto& rows) {
             for (const auto& row : rows) {
                 if (std::find(all.begin(), all.end(), use_of(row)) == all.end()) all.push_back(use_of(row));
             }
@@ -327,7 +328,7 @@ std::vector<tuning> alternatives(const matrix_work& w, const gpu& on) {
     const decision chosen = decide(w, on);
     const view_of_work v(w);
     std::vector<tuning> all;
-    if (chosen.use.by == path::nothing || v.in_place) return all;
+    if (chosen.use.by == kernel_family::nothing || v.in_place) return all;
     const auto add = [&](const tuning& t) {
         if (t != chosen.use && std::find(all.begin(), all.end(), t) == all.end()) all.push_back(t);
     };
@@ -343,13 +344,13 @@ std::vector<tuning> alternatives(const matrix_work& w, const gpu& on) {
     if (!v.vectors) return all;
     for (const tile_tuning& t : kTiles) {
         const bool fits = t.use.unit == v.unit && (!t.large || roomy);
-        if (fits && (t.use.by == path::vector || w.count == 1)) add(t.use);
+        if (fits && (t.use.by == kernel_family::vector || w.count == 1)) add(t.use);
     }
     for (const strip& s : kStrips) {
         if (s.element != v.unit) continue;
-        add(s.tall(path::vector));
+        add(s.tall(kernel_family::vector));
         add(s.low());
-        if (v.stackable) add(s.tall(path::vector_stacked));
+        if (v.stackable) add(s.tall(kernel_family::vector_stacked));
     }
     return all;
 }
@@ -360,7 +361,7 @@ void run_strided(const matrix_work& work, const gpu& on, void (*run)(const strid
 
 std::string explain(const matrix_work& work, const gpu& on) {
     const decision d = decide(work, on);
-    if (d.use.by == path::strided) return name(d.use.by) + (": " + strided::explain(canonical(work), on));
+    if (d.use.by == kernel_family::strided) return name(d.use.by) + (": " + strided::explain(canonical(work), on));
     return name(d.use) + ": " + d.why;
 }
 
@@ -368,4 +369,4 @@ std::string explain_for(const matrix_work& work, int capability) {
     return explain(work, gpu_of_capability(capability));
 }
 
-}  // namespace cornerturn::production
+}  // namespace cornerturn::transposes

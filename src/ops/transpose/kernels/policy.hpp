@@ -5,17 +5,17 @@
 #include <vector>
 
 #include "core/gpu.hpp"
+#include "core/matrix_work.hpp"
 #include "core/strided.hpp"
-#include "core/work.hpp"
 
 namespace cornerturn::strided {
 struct plan;
 }
 
-namespace cornerturn::production {
+namespace cornerturn::transposes {
 
 // The ways to transpose a matrix.
-enum class path {
+enum class kernel_family {
     nothing,          // an empty matrix
     direct,           // a small matrix, through registers alone
     vector,           // tiles, 16-byte accesses on both sides
@@ -32,11 +32,11 @@ enum class path {
     units_in_place,   // the same, for any element and alignment
     blocks_in_place,  // swaps large elements one by one
 };
-const char* name(path p);
+const char* name(kernel_family p);
 
 // The tuning of one kernel: tunings.hpp has all of them. A unit is what the kernel moves at once: an element or a part.
 struct tuning {
-    path by;
+    kernel_family by;
     int unit;                  // bytes
     int tile_rows, tile_cols;  // of the source, in elements; 0: chosen at the launch
     int threads;               // 0: chosen at the launch
@@ -57,9 +57,9 @@ std::vector<tuning> all_tunings();
 int row_of(const tuning& t);
 // "vector 128 x 128, 1-byte units, 256 threads"
 std::string name(const tuning& t);
-// Calls run() for each launch if the choice is path::strided.
+// Calls run() for each launch if the choice is kernel_family::strided.
 void run_strided(const matrix_work& work, const gpu& on, void (*run)(const strided::plan&));
 std::string explain(const matrix_work& work, const gpu& on);
 std::string explain_for(const matrix_work& work, int capability);  // 90 for 9.0: see gpu_of_capability()
 
-}  // namespace cornerturn::production
+}  // namespace cornerturn::transposes

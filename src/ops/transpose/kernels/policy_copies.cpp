@@ -7,7 +7,7 @@
 
 #include "ops/transpose/kernels/tunings.hpp"
 
-namespace cornerturn::production {
+namespace cornerturn::transposes {
 namespace {
 
 std::uint64_t starts_of_rows(const matrix_work& w, const void* data, std::int64_t rows, std::int64_t ld,
@@ -42,10 +42,10 @@ bool has_16_kib(const matrix_work& w) { return w.rows * w.cols * w.element_size 
 bool has_alike_rows(const matrix_work& w) {
     return has_no_source_gaps(w) && w.cols % 4 == 0 && (w.count == 1 || w.source_stride % 4 == 0);
 }
-// For elements of 3 bytes, path::units moves whole words in two cases. The first: the longer rows begin at words. These
-// are the destination's rows for a low matrix, else the source's, which must also end at words or be long. The second:
-// the source's rows begin alike, and there are 1,000 rows or more, or a batch of fewer whose rows and columns are
-// multiples of four.
+// For elements of 3 bytes, kernel_family::units moves whole words in two cases. The first: the longer rows begin at
+// words. These are the destination's rows for a low matrix, else the source's, which must also end at words or be long.
+// The second: the source's rows begin alike, and there are 1,000 rows or more, or a batch of fewer whose rows and
+// columns are multiples of four.
 bool is_of_words(const matrix_work& w) {
     if (w.element_size != 3) return false;
     const bool fours = is_batch(w) && has_alike_rows(w) && w.rows % 4 == 0 && starts_of_destination_rows(w) % 4 == 0;
@@ -71,71 +71,72 @@ bool has_no_words_when_small(const matrix_work& w) {
 
 // The side to which a limit applies: the rows of a matrix with fewer rows than columns, the columns of any other
 // matrix, the narrower side of the two, or the rows.
-enum class side { of_low, of_tall, narrower, rows };
+enum class side { rows_of_low, cols_of_tall, narrower, rows };
 constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
 
 // Matrices that the copy between tensors moves faster than their own kernel does. Most leave the kernel's tiles half
-// empty. All were compared on an H200. The number after each limit is its experiment (docs/experiments/copies.md).
+// empty. All were compared on an H200. The number after each row is that of its experiment in the full log.
+// docs/experiments/copies.md says how to show the log.
 struct copies_tuning {
-    path instead_of;
+    kernel_family instead_of;
     int least_unit, most_unit;
     side of;
     std::int64_t least, most;  // of that side, in elements
     bool (*if_it)(const matrix_work&);
 };
 constexpr copies_tuning kCopies[] = {
-    {path::wide, 1, 1, side::rows, 2, 4, is_batch_of_less<1 << 20>},        // 98
-    {path::wide, 1, 1, side::rows, 5, 7, is_batch_of_less<200 << 10>},      // 98
-    {path::wide, 1, 1, side::rows, 8, 8, is_batch_of_less<1 << 20>},        // 98
-    {path::wide, 1, 1, side::rows, 2, 2, is_large_and_shifted},             // 98
-    {path::wide, 1, 1, side::rows, 4, 4, is_large_and_shifted},             // 98
-    {path::wide, 1, 1, side::rows, 8, 8, is_large_and_shifted},             // 98
-    {path::wide, 2, 2, side::rows, 2, 8, is_batch_of_less<1 << 20>},        // 98
-    {path::wide, 2, 2, side::rows, 3, 5, is_large_and_odd},                 // 98
-    {path::wide, 2, 2, side::rows, 2, 8, is_large_and_shifted},             // 98
-    {path::wide, 4, 4, side::rows, 2, 8, is_batch_of_less<128 << 10>},      // 98
-    {path::small, 1, 2, side::narrower, 0, kAny, has_no_words_when_small},  // 104
-    {path::small, 4, 16, side::narrower, 0, kAny, has_16_kib},              // 82
-    {path::units, 1, 1, side::narrower, 0, kAny, is_batch_not_of_words},    // 104
-    {path::units, 2, 16, side::narrower, 0, kAny, is_batch},                // 82
-    {path::units, 1, 1, side::of_low, 0, 170, is_not_of_words},             // 98
-    {path::units, 1, 1, side::of_tall, 2, 7, has_3_bytes_and_gaps},         // 104
-    {path::units, 1, 1, side::of_tall, 3, 3, has_3_bytes},                  // 104
-    {path::units, 1, 1, side::of_tall, 5, 160, is_not_of_words},            // 98
-    {path::units, 2, 2, side::of_low, 0, 160, always},                      // 82
-    {path::units, 2, 2, side::of_tall, 0, 500, always},                     // 89
-    {path::units, 4, 16, side::narrower, 0, 500, always},                   // 89
-    {path::vector, 1, 1, side::of_low, 0, 400, ends_within_vectors},        // 106
-    {path::vector, 1, 1, side::of_low, 0, 32, has_gaps},                    // 106
-    {path::vector, 1, 1, side::of_tall, 0, kAny, ends_within_vectors},      // 106
-    {path::vector, 1, 1, side::of_tall, 0, kAny, has_odd_rows_in_batch},    // 106
-    {path::vector, 2, 2, side::of_low, 0, 100, ends_within_vectors},        // 106
-    {path::vector, 2, 2, side::of_low, 0, 8, has_gaps},                     // 106
-    {path::vector, 2, 2, side::of_tall, 0, 250, ends_within_vectors},       // 106
-    {path::vector, 2, 2, side::of_tall, 8, 8, has_odd_rows_in_batch},       // 106
-    {path::vector, 4, 8, side::of_low, 0, 8, ends_within_vectors},          // 106
-    {path::vector, 8, 8, side::of_low, 0, 4, has_gaps},                     // 106
-    {path::vector, 4, 8, side::of_tall, 0, 12, has_odd_rows_in_batch},      // 106
-    {path::vector, 4, 16, side::narrower, 0, 4, has_source_gaps},           // 89
-    {path::vector_stacked, 1, 1, side::of_low, 0, 48, has_source_gaps},     // 106
-    {path::vector_stacked, 2, 2, side::of_low, 0, 64, has_gaps},            // 106
-    {path::vector_stacked, 8, 16, side::of_low, 0, 32, has_gaps},           // 106
-    {path::vector_stacked, 2, 16, side::of_tall, 0, 4, has_gaps},           // 106
-    {path::vector_stacked, 2, 2, side::of_tall, 5, 8, has_gaps},            // 106
-    {path::vector_stacked, 8, 8, side::of_tall, 5, 8, has_gaps},            // 106
-    {path::vector_stacked, 1, 16, side::rows, 0, kFew - 1, always},         // 89
-    {path::ragged, 1, 1, side::of_low, 0, 160, always},                     // 89
-    {path::ragged, 1, 1, side::of_tall, 0, kFew, always},                   // 82
-    {path::ragged, 1, 1, side::of_tall, 0, 128, has_source_gaps},           // 106
-    {path::ragged, 1, 1, side::of_tall, 0, 100, is_batch},                  // 89
-    {path::ragged, 2, 2, side::of_low, 0, 256, always},                     // 82
-    {path::ragged, 2, 2, side::of_tall, 21, 256, always},                   // 82
-    {path::ragged, 2, 2, side::of_tall, 0, 256, has_source_gaps},           // 89
-    {path::ragged, 4, 4, side::narrower, 0, 600, always},                   // 89
-    {path::ragged, 8, 16, side::of_low, 0, 90, always},                     // 89
-    {path::ragged, 8, 16, side::of_tall, 0, kFew, has_no_source_gaps},      // 104
-    {path::ragged, 8, 8, side::of_tall, 0, 24, is_batch_of_few_rows},       // 106
-    {path::ragged, 8, 16, side::of_tall, 65, 200, always},                  // 89
+    {kernel_family::wide, 1, 1, side::rows, 2, 4, is_batch_of_less<1 << 20>},           // 98
+    {kernel_family::wide, 1, 1, side::rows, 5, 7, is_batch_of_less<200 << 10>},         // 98
+    {kernel_family::wide, 1, 1, side::rows, 8, 8, is_batch_of_less<1 << 20>},           // 98
+    {kernel_family::wide, 1, 1, side::rows, 2, 2, is_large_and_shifted},                // 98
+    {kernel_family::wide, 1, 1, side::rows, 4, 4, is_large_and_shifted},                // 98
+    {kernel_family::wide, 1, 1, side::rows, 8, 8, is_large_and_shifted},                // 98
+    {kernel_family::wide, 2, 2, side::rows, 2, 8, is_batch_of_less<1 << 20>},           // 98
+    {kernel_family::wide, 2, 2, side::rows, 3, 5, is_large_and_odd},                    // 98
+    {kernel_family::wide, 2, 2, side::rows, 2, 8, is_large_and_shifted},                // 98
+    {kernel_family::wide, 4, 4, side::rows, 2, 8, is_batch_of_less<128 << 10>},         // 98
+    {kernel_family::small, 1, 2, side::narrower, 0, kAny, has_no_words_when_small},     // 104
+    {kernel_family::small, 4, 16, side::narrower, 0, kAny, has_16_kib},                 // 82
+    {kernel_family::units, 1, 1, side::narrower, 0, kAny, is_batch_not_of_words},       // 104
+    {kernel_family::units, 2, 16, side::narrower, 0, kAny, is_batch},                   // 82
+    {kernel_family::units, 1, 1, side::rows_of_low, 0, 170, is_not_of_words},           // 98
+    {kernel_family::units, 1, 1, side::cols_of_tall, 2, 7, has_3_bytes_and_gaps},       // 104
+    {kernel_family::units, 1, 1, side::cols_of_tall, 3, 3, has_3_bytes},                // 104
+    {kernel_family::units, 1, 1, side::cols_of_tall, 5, 160, is_not_of_words},          // 98
+    {kernel_family::units, 2, 2, side::rows_of_low, 0, 160, always},                    // 82
+    {kernel_family::units, 2, 2, side::cols_of_tall, 0, 500, always},                   // 89
+    {kernel_family::units, 4, 16, side::narrower, 0, 500, always},                      // 89
+    {kernel_family::vector, 1, 1, side::rows_of_low, 0, 400, ends_within_vectors},      // 106
+    {kernel_family::vector, 1, 1, side::rows_of_low, 0, 32, has_gaps},                  // 106
+    {kernel_family::vector, 1, 1, side::cols_of_tall, 0, kAny, ends_within_vectors},    // 106
+    {kernel_family::vector, 1, 1, side::cols_of_tall, 0, kAny, has_odd_rows_in_batch},  // 106
+    {kernel_family::vector, 2, 2, side::rows_of_low, 0, 100, ends_within_vectors},      // 106
+    {kernel_family::vector, 2, 2, side::rows_of_low, 0, 8, has_gaps},                   // 106
+    {kernel_family::vector, 2, 2, side::cols_of_tall, 0, 250, ends_within_vectors},     // 106
+    {kernel_family::vector, 2, 2, side::cols_of_tall, 8, 8, has_odd_rows_in_batch},     // 106
+    {kernel_family::vector, 4, 8, side::rows_of_low, 0, 8, ends_within_vectors},        // 106
+    {kernel_family::vector, 8, 8, side::rows_of_low, 0, 4, has_gaps},                   // 106
+    {kernel_family::vector, 4, 8, side::cols_of_tall, 0, 12, has_odd_rows_in_batch},    // 106
+    {kernel_family::vector, 4, 16, side::narrower, 0, 4, has_source_gaps},              // 89
+    {kernel_family::vector_stacked, 1, 1, side::rows_of_low, 0, 48, has_source_gaps},   // 106
+    {kernel_family::vector_stacked, 2, 2, side::rows_of_low, 0, 64, has_gaps},          // 106
+    {kernel_family::vector_stacked, 8, 16, side::rows_of_low, 0, 32, has_gaps},         // 106
+    {kernel_family::vector_stacked, 2, 16, side::cols_of_tall, 0, 4, has_gaps},         // 106
+    {kernel_family::vector_stacked, 2, 2, side::cols_of_tall, 5, 8, has_gaps},          // 106
+    {kernel_family::vector_stacked, 8, 8, side::cols_of_tall, 5, 8, has_gaps},          // 106
+    {kernel_family::vector_stacked, 1, 16, side::rows, 0, kFew - 1, always},            // 89
+    {kernel_family::ragged, 1, 1, side::rows_of_low, 0, 160, always},                   // 89
+    {kernel_family::ragged, 1, 1, side::cols_of_tall, 0, kFew, always},                 // 82
+    {kernel_family::ragged, 1, 1, side::cols_of_tall, 0, 128, has_source_gaps},         // 106
+    {kernel_family::ragged, 1, 1, side::cols_of_tall, 0, 100, is_batch},                // 89
+    {kernel_family::ragged, 2, 2, side::rows_of_low, 0, 256, always},                   // 82
+    {kernel_family::ragged, 2, 2, side::cols_of_tall, 21, 256, always},                 // 82
+    {kernel_family::ragged, 2, 2, side::cols_of_tall, 0, 256, has_source_gaps},         // 89
+    {kernel_family::ragged, 4, 4, side::narrower, 0, 600, always},                      // 89
+    {kernel_family::ragged, 8, 16, side::rows_of_low, 0, 90, always},                   // 89
+    {kernel_family::ragged, 8, 16, side::cols_of_tall, 0, kFew, has_no_source_gaps},    // 104
+    {kernel_family::ragged, 8, 8, side::cols_of_tall, 0, 24, is_batch_of_few_rows},     // 106
+    {kernel_family::ragged, 8, 16, side::cols_of_tall, 65, 200, always},                // 89
 };
 
 }  // namespace
@@ -152,10 +153,10 @@ bool copies_better(const tuning& t, const matrix_work& w) {
     const bool low = w.rows < w.cols;
     return std::any_of(std::begin(kCopies), std::end(kCopies), [&](const copies_tuning& c) {
         if (c.instead_of != t.by || t.unit < c.least_unit || t.unit > c.most_unit) return false;
-        if ((c.of == side::of_low && !low) || (c.of == side::of_tall && low)) return false;
+        if ((c.of == side::rows_of_low && !low) || (c.of == side::cols_of_tall && low)) return false;
         const std::int64_t extent = low || c.of == side::rows ? w.rows : w.cols;
         return extent >= c.least && extent <= c.most && c.if_it(w);
     });
 }
 
-}  // namespace cornerturn::production
+}  // namespace cornerturn::transposes

@@ -5,7 +5,7 @@
 
 #include "ops/transpose/kernels/policy.hpp"
 
-namespace cornerturn::production {
+namespace cornerturn::transposes {
 
 inline constexpr int kVectorBytes = 16;
 
@@ -16,4 +16,4 @@ std::uint64_t starts_of_destination_rows(const matrix_work& w);
 // Whether the copy is faster than tuning t.
 bool copies_better(const tuning& t, const matrix_work& w);
 
-}  // namespace cornerturn::production
+}  // namespace cornerturn::transposes

@@ -130,18 +130,18 @@ void run(const matrix_work& work, const gpu& on) {
 struct ragged_rows {
     template <int kRow>
     static constexpr run_work kernel() {
-        constexpr production::tuning kUse = production::kRagged[kRow].use;
+        constexpr transposes::tuning kUse = transposes::kRagged[kRow].use;
         if constexpr (kUse.unit < 4) {
             return nullptr;  // it is in ragged_bytes.cu
         } else {
             return &run<kUse.unit, kUse.tile_rows + kSectorBytes / kUse.unit, kUse.tile_cols, kUse.threads,
-                        production::kRagged[kRow].resident>;
+                        transposes::kRagged[kRow].resident>;
         }
     }
 };
 
 }  // namespace
 
-run_work ragged_kernel(int row) { return kernel_of_row<ragged_rows>(row, production::kRagged); }
+run_work ragged_kernel(int row) { return kernel_of_row<ragged_rows>(row, transposes::kRagged); }
 
 }  // namespace CORNERTURN_KERNELS

@@ -13,7 +13,7 @@
 //
 // Few blocks are at an edge, but they end last. As far as possible they run the code of all others: code that is not in
 // the instruction cache must be fetched, and the fetch waits until earlier loads of data are done.
-#include "ops/copy/kernels/words.hpp"
+#include "ops/copy/kernels/unaligned.hpp"
 #include "ops/transpose/kernels/kernels.hpp"
 
 namespace CORNERTURN_KERNELS {
@@ -359,7 +359,7 @@ void run(const matrix_work& work, const gpu& on) {
 struct ragged_bytes_rows {
     template <int kRow>
     static constexpr run_work kernel() {
-        constexpr production::tuning kUse = production::kRagged[kRow].use;
+        constexpr transposes::tuning kUse = transposes::kRagged[kRow].use;
         constexpr int kElement = kUse.unit, kCols = kUse.tile_cols, kThreads = kUse.threads;
         if constexpr (kElement >= 4) {
             return nullptr;  // it is in ragged.cu
@@ -369,13 +369,13 @@ struct ragged_bytes_rows {
                           kLanes = kCols / kColsOfPair + (kShared ? 1 : 0);
             constexpr int kColBytes = kUse.tile_rows * kElement + kSectorBytes;
             static_assert(byte_tile<kElement, kColBytes, kLanes, kThreads, kShared>::kCols == kCols);
-            return &run<kElement, kColBytes, kLanes, kThreads, production::kRagged[kRow].resident, kShared>;
+            return &run<kElement, kColBytes, kLanes, kThreads, transposes::kRagged[kRow].resident, kShared>;
         }
     }
 };
 
 }  // namespace
 
-run_work ragged_bytes_kernel(int row) { return kernel_of_row<ragged_bytes_rows>(row, production::kRagged); }
+run_work ragged_bytes_kernel(int row) { return kernel_of_row<ragged_bytes_rows>(row, transposes::kRagged); }
 
 }  // namespace CORNERTURN_KERNELS

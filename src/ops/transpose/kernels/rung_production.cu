@@ -24,10 +24,10 @@ constexpr rung_notes kNotes = {
 void run_production(const matrix_work& work) {
 #if defined(CORNERTURN_EMULATED)
     const gpu on;  // the one that kernels are tuned for
-    production::run_emulated(production::choose(work, on), work, on);
+    transposes::run_emulated(transposes::choose(work, on), work, on);
 #else
     const gpu on = device::gpu_of(device::launch_device());
-    production::run_on_gpu(production::choose(work, on), work, on);
+    transposes::run_on_gpu(transposes::choose(work, on), work, on);
 #endif
 }
 
@@ -36,6 +36,6 @@ void run_production(const matrix_work& work) {
 CORNERTURN_RUNG(kNotes, transpose_operation(),
                 variant<matrix_work>{{"", "-", kAnyElementSize},
                                      &run_production,
-                                     {.batches = true, .in_place = true, .explain = &production::explain_for}})
+                                     {.batches = true, .in_place = true, .explain = &transposes::explain_for}})
 
 }  // namespace CORNERTURN_KERNELS

@@ -8,7 +8,7 @@
 namespace CORNERTURN_KERNELS {
 namespace {
 
-constexpr int kThreads = production::kSmallThreads;
+constexpr int kThreads = transposes::kSmallThreads;
 constexpr int kRunBytes = 16 << 10;  // that a block moves, approximately, unless one matrix is larger
 
 // Stages the bytes [begin, end) in whole vectors. Of the bytes around them, only those in [first, last) are read.
@@ -101,7 +101,7 @@ __global__ void CORNERTURN_RESIDENT(kThreads, 2048)
     __syncthreads();
     if constexpr (kSquares) {
         const auto down = static_cast<int>(by_rows.d), across = cols / kPerWord, squares = here * (across * down);
-        // Narrow elements take so many registers that more at a time is slower (docs/experiments/transpose.md).
+        // Narrow elements take so many registers that more at a time is slower (docs/experiments/copies.md, 98).
         [[maybe_unused]] constexpr int kAtOnce = kPerWord == 1 ? 4 : 1;
         CORNERTURN_UNROLL_BY(kAtOnce)
         for (int s = static_cast<int>(threadIdx.x); s < squares; s += kThreads) {
@@ -154,12 +154,12 @@ void run_small(const matrix_work& work, const gpu&) {
 struct small_rows {
     template <int kRow>
     static constexpr run_work kernel() {
-        return &run_small<production::kSmall.rows[kRow].unit>;
+        return &run_small<transposes::kSmall.rows[kRow].unit>;
     }
 };
 
 }  // namespace
 
-run_work small_kernel(int row) { return kernel_of_row<small_rows>(row, production::kSmall.rows); }
+run_work small_kernel(int row) { return kernel_of_row<small_rows>(row, transposes::kSmall.rows); }
 
 }  // namespace CORNERTURN_KERNELS

@@ -11,7 +11,7 @@
 // with the rows that this one leaves.
 #pragma once
 
-#include "ops/copy/kernels/words.hpp"
+#include "ops/copy/kernels/unaligned.hpp"
 
 namespace CORNERTURN_KERNELS {
 

@@ -8,7 +8,7 @@
 namespace CORNERTURN_KERNELS {
 namespace {
 
-constexpr int kThreads = production::kBlockThreads, kMostThreads = 512;
+constexpr int kThreads = transposes::kBlockThreads, kMostThreads = 512;
 
 template <int kUnit, int kUnits, bool kShifted>
 __global__ void CORNERTURN_RESIDENT(kMostThreads, (unit_tile<kUnit, kUnits, kShifted>::kResident))
@@ -183,19 +183,19 @@ void run_blocks(const matrix_work& work, const gpu&) {
 struct unit_rows {
     template <int kRow>
     static constexpr run_work kernel() {
-        return &run_units<production::kUnits.rows[kRow].unit>;
+        return &run_units<transposes::kUnits.rows[kRow].unit>;
     }
 };
 struct block_rows {
     template <int kRow>
     static constexpr run_work kernel() {
-        return &run_blocks<production::kBlocks.rows[kRow].unit>;
+        return &run_blocks<transposes::kBlocks.rows[kRow].unit>;
     }
 };
 
 }  // namespace
 
-run_work units_kernel(int row) { return kernel_of_row<unit_rows>(row, production::kUnits.rows); }
-run_work blocks_kernel(int row) { return kernel_of_row<block_rows>(row, production::kBlocks.rows); }
+run_work units_kernel(int row) { return kernel_of_row<unit_rows>(row, transposes::kUnits.rows); }
+run_work blocks_kernel(int row) { return kernel_of_row<block_rows>(row, transposes::kBlocks.rows); }
 
 }  // namespace CORNERTURN_KERNELS

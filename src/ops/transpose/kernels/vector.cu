@@ -125,11 +125,11 @@ constexpr unsigned apart() {
 struct vector_rows {
     template <int kRow>
     static constexpr run_work kernel() {
-        constexpr production::tuning kUse = production::kVector.rows[kRow];
+        constexpr transposes::tuning kUse = transposes::kVector.rows[kRow];
         constexpr int kElement = kUse.unit, kRows = kUse.tile_rows, kCols = kUse.tile_cols, kThreads = kUse.threads;
-        if constexpr (kUse.by == path::vector_stacked) {
+        if constexpr (kUse.by == kernel_family::vector_stacked) {
             return &run_stacked<kElement, kRows, kCols, kThreads>;
-        } else if constexpr (kUse.by == path::vector_apart) {
+        } else if constexpr (kUse.by == kernel_family::vector_apart) {
             return &run<columns_apart<apart<kCols * kElement>()>, kElement, kRows, kCols, kThreads>;
         } else {
             return &run<column_major, kElement, kRows, kCols, kThreads>;
@@ -139,6 +139,6 @@ struct vector_rows {
 
 }  // namespace
 
-run_work vector_kernel(int row) { return kernel_of_row<vector_rows>(row, production::kVector.rows); }
+run_work vector_kernel(int row) { return kernel_of_row<vector_rows>(row, transposes::kVector.rows); }
 
 }  // namespace CORNERTURN_KERNELS

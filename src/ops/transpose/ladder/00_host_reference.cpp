@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ops/copy/work.hpp"
+#include "ops/copy/kernel_traits.hpp"
 #include "ops/transpose/operation.hpp"
 
 namespace cornerturn {

@@ -1,6 +1,6 @@
 #include "cornerturn/transpose.hpp"
-#include "host/paths.hpp"
-#include "ops/copy/work.hpp"
+#include "host/choice.hpp"
+#include "ops/copy/kernel_traits.hpp"
 #include "ops/transpose/operation.hpp"
 
 namespace cornerturn {

@@ -1,1 +1,1 @@
-message(FATAL_ERROR "cornerturn has included a file of the project that it is in")
+message(FATAL_ERROR "cornerturn has included a file of its parent project")

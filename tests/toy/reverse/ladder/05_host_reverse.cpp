@@ -1,6 +1,6 @@
 #include <cstring>
 
-#include "ops/copy/work.hpp"
+#include "ops/copy/kernel_traits.hpp"
 #include "ops/reverse/reverse.hpp"
 
 namespace cornerturn {

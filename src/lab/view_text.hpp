@@ -1,4 +1,4 @@
-// Words and numbers that several views of a result share.
+// Texts that several views of a result share.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 namespace cornerturn::lab {
 
 std::string number(double value);  // "4", "2.50"
-// a / b. "-" where b is 0.
+// a / b; "-" if b is 0.
 std::string per(std::uint64_t a, std::uint64_t b);
 
 std::string extent(const emulator::extent3& e);  // "32 x 8"
 std::string verified_text(const result& r);
-// "1135.71 (1130.20-1140.33)": the median and the 10th to the 90th percentile, in microseconds. On a terminal without
-// the second decimal where the number is large.
+// "1135.71 (1130.20-1140.33)": the median and the 10th to the 90th percentile, in microseconds. On a terminal, large
+// numbers have fewer decimals.
 std::string time_range(const timing& t, bool on_terminal = false);
 
-// Where the yardstick itself was unsteady: other programs were running, or clocks changed.
+// Finds cells or rungs whose yardstick was unsteady: other programs were running, or clocks changed.
 class unsteady_yardstick {
 public:
     void add(const timing& yardstick, const std::string& where);
-    // A line about what was added, or nothing where all was steady.
+    // A line about the unsteady ones; empty if there are none.
     std::string text(const std::string& yardstick, const char* of_what) const;
 
 private:

@@ -1,4 +1,4 @@
-#include "lab/view_words.hpp"
+#include "lab/view_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -53,8 +53,8 @@ void unsteady_yardstick::add(const timing& yardstick, const std::string& where) 
 std::string unsteady_yardstick::text(const std::string& yardstick, const char* of_what) const {
     if (unsteady_ == 0) return "";
     return fmt::format(
-        "unsteady: {} itself varied by more than {:.0f} % in {} of {} {}, by up to {:.0f} % ({}); ratios there "
-        "are no more exact\n",
+        "unsteady: the time of {} itself varied by more than {:.0f} % in {} of {} {}, by up to {:.0f} % ({}); ratios "
+        "there are not more exact\n",
         yardstick, kSteady * 100, unsteady_, all_, of_what, most_ * 100, most_at_);
 }
 
