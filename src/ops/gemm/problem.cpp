@@ -27,7 +27,8 @@ void lay_out(const char* name, batch_layout batch, std::int64_t& ld, std::int64_
     given.check_not_negative();
     if (ld == 0) ld = batch.cols;
     if (ld < batch.cols)
-        throw invalid_argument(fmt::format("{}'s leading dimension is {}: it must be at least {}", name, ld, batch.cols));
+        throw invalid_argument(
+            fmt::format("{}'s leading dimension is {}: it must be at least {}", name, ld, batch.cols));
     checked_multiply(checked_multiply(batch.rows, ld, "rows x leading dimension"), 2 * kSize, "floats x bytes");
     if (stride == 0) stride = batch.rows * ld;
     const named_batch whole{{batch.rows, batch.cols, ld, batch.count, stride}, name, &kInWords};
