@@ -66,8 +66,8 @@ TEST(draws, are_problems_of_any_kind_and_element) {
         const std::string text = c.work->text();
         EXPECT_LE(c.work->bytes() / 2, (std::int64_t{1} << 30) + 16) << text;
         EXPECT_GE(c.work->bytes() / 2, std::int64_t{31} << 20) << text;  // the size is rounded down to whole rows
-        EXPECT_EQ(c.work->cannot_run(find_kernel("transpose/production")), "") << text;
-        EXPECT_EQ(c.work->cannot_run(find_kernel("baseline/memcpy")), "") << text;
+        EXPECT_EQ(c.work->why_not_run(find_kernel("transpose/production")), "") << text;
+        EXPECT_EQ(c.work->why_not_run(find_kernel("baseline/memcpy")), "") << text;
         const nlohmann::ordered_json cell = described(c);
         EXPECT_EQ(cell["element_size"], c.work->type().size);
         const std::int64_t rows = cell["rows"], cols = cell["cols"];
@@ -82,7 +82,7 @@ TEST(draws, are_problems_of_any_kind_and_element) {
         for (const kernel* k : tests::ordered_copies()) {
             const problem_shape s = of(c).shape_for(*k);
             EXPECT_EQ(s.elements(), c.work->outputs()) << text;
-            most = std::max(most, s.room(side::source) + s.room(side::destination));
+            most = std::max(most, s.capacity(side::source) + s.capacity(side::destination));
         }
         EXPECT_GE(c.work->gpu_bytes(tests::ordered_copies(), false), most) << text;
     }
@@ -154,7 +154,7 @@ TEST(draws, of_products_are_of_any_kind_and_within_bounds) {
         EXPECT_EQ(c.work->outputs(), s.m * s.n * s.count) << text;
         EXPECT_EQ(c.work->amount(find_kernel("gemm/cublas")), operations * static_cast<double>(s.count)) << text;
         EXPECT_EQ(described(c)["count"], s.count) << text;
-        EXPECT_EQ(c.work->cannot_run(find_kernel("gemm/production@plain")), "") << text;
+        EXPECT_EQ(c.work->why_not_run(find_kernel("gemm/production@plain")), "") << text;
         EXPECT_GE(c.work->gpu_bytes({&find_kernel("gemm/cublas")}, false), c.work->bytes()) << text;
     }
     EXPECT_GT(longest, 16000);
@@ -237,7 +237,7 @@ TEST(ordered_copies, read_as_many_sectors_as_the_work) {
         const problem_shape ordered = work.shape_for(*k);
         EXPECT_EQ(ordered.rows, 1);
         EXPECT_EQ(ordered.cols, 100);
-        EXPECT_EQ(ordered.room(side::source), 100 * 32);
+        EXPECT_EQ(ordered.capacity(side::source), 100 * 32);
         tests::outcome found = tests::run_every_block(*k, ordered);
         EXPECT_EQ(found.fault, "") << k->id;
         const auto reads = found.report.counts.global_sectors[emulator::kLoad];
@@ -313,7 +313,7 @@ public:
         : made_up_(made_up), runs_(static_cast<std::size_t>(made_up.count)) {}
 
     bool take(const workload&, const kernel&) override { return true; }
-    std::int64_t room() const override { return 0; }
+    std::int64_t capacity() const override { return 0; }
     void prepare() override { last_ = -1; }
     verdict check(nlohmann::ordered_json*) const override {
         const bool wrong = last_ < 0 || (last_ == made_up_.wrong && is_worn(last_));

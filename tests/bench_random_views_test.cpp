@@ -29,26 +29,27 @@ struct made_up {
     bench_report report;
 
     explicit made_up(bool small = false) {
-        bench_request& what = report.what;
+        bench_request& request = report.request;
         report.device = {.kind = "cuda", .name = "A GPU", .driver = "1.2", .cuda = "13.0"};
-        what.does = &transposes();
-        what.subject = &find_kernel("transpose/production");
-        what.yardstick = &find_kernel("baseline/memcpy");
-        what.peers = {&find_kernel("baseline/geam")};
-        what.ordered = tests::ordered_copies();
-        what.drawn = 100;
-        what.small = small;
-        what.regret = true;
-        what.seconds = 0.05;
-        what.rounds = 10;
+        request.op = &transposes();
+        request.subject = &find_kernel("transpose/production");
+        request.yardstick = &find_kernel("baseline/memcpy");
+        request.peers = {&find_kernel("baseline/geam")};
+        request.ordered_copies = tests::ordered_copies();
+        request.random_cells = 100;
+        request.small = small;
+        request.regret = true;
+        request.seconds = 0.05;
+        request.rounds = 10;
         int i = 0;
-        for (const bench_cell& c : small ? transposes().bench_draws(what.drawn, what.seed, draw_size::small)
-                                         : transposes().bench_draws(what.drawn, what.seed, draw_size::large)) {
-            bench_result r = begin_bench(c, what);
+        for (const bench_cell& c :
+             small ? transposes().bench_draws(request.random_cells, request.seed, draw_size::small)
+                   : transposes().bench_draws(request.random_cells, request.seed, draw_size::large)) {
+            bench_result r = begin_bench(c, request);
             r.method = "by guess";
             for (bench_entry* e : r.entries()) e->time = {1e-3, 1e-3, 1e-3, 10};
-            for (bench_entry& e : r.ordered) e.time.median_s = 1.5e-3;
-            if (!r.ordered.empty()) r.ordered[1].time.median_s = 1.25e-3;
+            for (bench_entry& e : r.ordered_copies) e.time.median_s = 1.5e-3;
+            if (!r.ordered_copies.empty()) r.ordered_copies[1].time.median_s = 1.25e-3;
             r.subject.time.median_s = ++i * 1e-3;
             r.choice = "choice-" + std::to_string(i);
             r.regret = bench_regret{.candidates = 4,
@@ -100,8 +101,8 @@ TEST(random_views, tables_have_percentiles_worst_cells_and_regret) {
 // Cell i takes i milliseconds. The fastest copies take 0.8, or 1.25 if sectors are written in part.
 TEST(random_views, small_cells_show_the_time_divided_by_the_fastest_copys) {
     made_up m(true);
-    bench_request& what = m.report.what;
-    what.peers = {&find_kernel("baseline/copy"), &find_kernel("baseline/geam")};
+    bench_request& request = m.report.request;
+    request.peers = {&find_kernel("baseline/copy"), &find_kernel("baseline/geam")};
     for (bench_result& r : m.report.results) {
         bench_entry copy = r.yardstick, geam = r.yardstick;
         copy.kernel = "baseline/copy";
@@ -114,8 +115,8 @@ TEST(random_views, small_cells_show_the_time_divided_by_the_fastest_copys) {
     std::vector<double> times;
     for (std::size_t i = 0; i < 100; ++i) {
         const bench_result& r = m.report.results[i];
-        EXPECT_EQ(judge_of(m.report, r).kernel, r.ordered.empty() ? "baseline/copy" : "baseline/ordered@4");
-        times.push_back(static_cast<double>(i + 1) / (r.ordered.empty() ? 0.8 : 1.25));
+        EXPECT_EQ(reference_of(m.report, r).kernel, r.ordered_copies.empty() ? "baseline/copy" : "baseline/ordered@4");
+        times.push_back(static_cast<double>(i + 1) / (r.ordered_copies.empty() ? 0.8 : 1.25));
     }
     EXPECT_LINE_NAMES(text, 100, number(percentile(times, 0.5)), number(percentile(times, 0.75)),
                       number(percentile(times, 0.9)), number(percentile(times, 0.95)), number(percentile(times, 0.99)),
@@ -131,7 +132,7 @@ TEST(random_views, small_cells_show_the_time_divided_by_the_fastest_copys) {
     EXPECT_NEAR(json["random"]["times"][2]["max"], percentile(times, 1), 1e-9);
     EXPECT_GT(json["random"]["times"][2]["above_1.25"], 0.9);
     EXPECT_NEAR(json["cells"][99]["figure"], 1 / times[99], 1e-9);
-    EXPECT_EQ(json["cells"][99]["judge"], judge_of(m.report, m.report.results[99]).kernel);
+    EXPECT_EQ(json["cells"][99]["judge"], reference_of(m.report, m.report.results[99]).kernel);
 }
 
 TEST(random_views, csv_is_the_cells) {
@@ -182,19 +183,19 @@ struct made_up_products {
     bench_report report;
 
     explicit made_up_products(bool drawn) {
-        bench_request& what = report.what;
+        bench_request& request = report.request;
         report.device = {.kind = "cuda", .name = "A GPU", .driver = "1.2", .cuda = "13.0"};
-        what.does = &products();
+        request.op = &products();
         const bench_contestants who = products().contestants(backend::cuda);
-        what.subject = &find_kernel(who.subject);
-        what.yardstick = &find_kernel(who.yardstick);
+        request.subject = &find_kernel(who.subject);
+        request.yardstick = &find_kernel(who.yardstick);
         for (const bench_way& way : products().bench_ways(backend::cuda))
-            what.ways.push_back({way.name, &find_kernel(way.subject), &find_kernel(way.yardstick), way.in_a_row});
-        what.drawn = drawn ? 80 : 0;
+            request.ways.push_back({way.name, &find_kernel(way.subject), &find_kernel(way.yardstick), way.in_a_row});
+        request.random_cells = drawn ? 80 : 0;
         int i = 0;
         for (const bench_cell& c : drawn ? products().bench_draws(80, 1, draw_size::large)
                                          : products().bench_grid({4}, products().bench_groups())) {
-            bench_result r = begin_bench(c, what);
+            bench_result r = begin_bench(c, request);
             r.method = "by guess";
             r.choice = "choice-" + std::to_string(++i);
             const auto took = [&](bench_entry& e, double seconds) {

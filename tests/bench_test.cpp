@@ -102,11 +102,11 @@ TEST(bench_cells, of_products_say_their_layout) {
     EXPECT_EQ(batch.steps(), 9 * 15 * 7);
     EXPECT_EQ(batch.bytes(), 9 * 4 * (21 + 35 + 15));
     EXPECT_EQ(batch.amount(find_kernel("gemm/cublas")), 2.0 * 9 * 15 * 7);
-    EXPECT_EQ(batch.cannot_run(find_kernel("gemm/production")), "");
-    EXPECT_NE(batch.cannot_run(find_kernel("gemm/tiled")), "");
+    EXPECT_EQ(batch.why_not_run(find_kernel("gemm/production")), "");
+    EXPECT_NE(batch.why_not_run(find_kernel("gemm/tiled")), "");
     const product_work transposed({.m = 3, .n = 5, .k = 7, .b_transposed = true});
-    EXPECT_NE(transposed.cannot_run(find_kernel("gemm/tiled")), "");
-    EXPECT_EQ(transposed.cannot_run(find_kernel("gemm/cublas")), "");
+    EXPECT_NE(transposed.why_not_run(find_kernel("gemm/tiled")), "");
+    EXPECT_EQ(transposed.why_not_run(find_kernel("gemm/cublas")), "");
 }
 
 TEST(sectors, are_those_that_the_rows_touch) {
@@ -146,12 +146,12 @@ struct made_up {
 
     made_up() {
         report.device = {.kind = "cuda", .name = "A GPU", .driver = "1.2", .cuda = "13.0"};
-        report.what.does = &transposes();
-        report.what.subject = &find_kernel("transpose/padded@32x8");
-        report.what.yardstick = &find_kernel("baseline/memcpy");
-        report.what.peers = {&find_kernel("baseline/copy"), &find_kernel("baseline/geam")};
+        report.request.op = &transposes();
+        report.request.subject = &find_kernel("transpose/padded@32x8");
+        report.request.yardstick = &find_kernel("baseline/memcpy");
+        report.request.peers = {&find_kernel("baseline/copy"), &find_kernel("baseline/geam")};
         for (const bench_cell& c : bench_grid({1, 4}, {"odd", "batched"})) {
-            bench_result r = begin_bench(c, report.what);
+            bench_result r = begin_bench(c, report.request);
             r.method = "by guess";
             for (bench_entry* e : {&r.yardstick, &r.subject, &r.peers[0], &r.peers[1]})
                 e->time = {2e-3, 1e-3, 3e-3, 20};

@@ -132,8 +132,8 @@ class Explain(Kernels):
             self.assertRegex(" ".join(text.split()), rf"\b{note} {re.escape(kernel[note])}")
         self.assertIn("destination.data[row * destination.ld + col] = tile[threadIdx.x][threadIdx.y + i];", text)
         self.assertRegex(text, r"(?m)^70_shared\.cu:32 .*\btile\b.*\b4\b.*\b8\b.*\b1\b", "8 wavefronts instead of 1")
-        self.assertRegex(text, r" 1  0 16  \.", "the lanes of pass 1")
-        self.assertRegex(text, r"(?m)^  \.\.\. \D*\b2\b\D*$", "two more passes")
+        self.assertRegex(text, r" 1  0 16  \.", "the lanes of wavefront 1")
+        self.assertRegex(text, r"(?m)^  \.\.\. \D*\b2\b\D*$", "two more wavefronts")
         self.assertRegex(text, r"(?m)^  \[\+0: \D*0-7\] \[\+32: \D*8-15\]")
         self.assertNotIn(" \n", text)
 
@@ -160,7 +160,7 @@ class Explain(Kernels):
             self.assertEqual(root.tag, SVG + "svg")
             hints = [hint.text for hint in root.iter(SVG + "title")]
             self.assertTrue(any(script.names(hint, "+12400", 31) for hint in hints))
-            self.assertTrue(any(script.names(hint, 31, 1, 31) for hint in hints), "bank 31, pass 1, lane 31")
+            self.assertTrue(any(script.names(hint, 31, 1, 31) for hint in hints), "bank 31, wavefront 1, lane 31")
             self.assertEqual(os.listdir(folder), ["warp.svg"])
 
     def test_of_every_kernel_that_the_emulator_runs(self):

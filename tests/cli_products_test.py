@@ -94,7 +94,7 @@ class Products(Case):
         self.refuse(2, ["--peers", "gemm", "gemm/cublas"], "bench", "gemm", "--peers", "geam")
         self.refuse(2, ["--shapes", "'round'", "ragged"], "bench", "gemm", "--shapes", "round")
         self.refuse(2, ["--subject", "'transpose/production'", "gemm"], "bench", "gemm", "--subject", "transpose/production")
-        self.refuse(2, ["--on", "'host'", "gemm"], "bench", "gemm", "--on", "host")
+        self.refuse(2, ["--on", "'host'", "cuda", "gemm"], "bench", "gemm", "--on", "host")
 
     def test_mistakes(self):
         self.refuse(2, ["--rows", "--m"], "ladder", "gemm", "--on", "emulator", "--rows", 5)

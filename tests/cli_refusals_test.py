@@ -108,7 +108,7 @@ class Refusals(Case):
         for option in ("--regret", "--small"):
             self.refuse(2, [option, "--random"], *command, option)
         self.refuse(2, ["--small", "--on host"], *command, "--random", 3, "--small")
-        self.refuse(2, ["--on", "'host'", "gemm"], "bench", "gemm", "--on", "host", "--random", 3)
+        self.refuse(2, ["--on", "'host'", "cuda", "gemm"], "bench", "gemm", "--on", "host", "--random", 3)
         self.refuse(2, ["--small", "products"], "bench", "gemm", "--random", 3, "--small")
 
 

@@ -16,7 +16,7 @@ using namespace cornerturn::emulate;
 namespace {
 
 using strings = std::vector<std::string>;
-using product = compilation::product;
+using output_kind = compilation::output_kind;
 
 compilation of(const strings& all) { return compilation::from_arguments(all); }
 
@@ -44,28 +44,28 @@ TEST(nvcc_options, sources_and_objects) {
     EXPECT_EQ(all.host_flags, strings{});
     EXPECT_EQ(all.link_flags, strings{});
     EXPECT_EQ(all.output, "");
-    EXPECT_EQ(all.makes, product::program);
+    EXPECT_EQ(all.makes, output_kind::program);
     EXPECT_FALSE(all.relocatable);
     EXPECT_FALSE(all.verbose);
 }
 
 TEST(nvcc_options, choose_the_output) {
-    const std::pair<const char*, product> kinds[] = {{"-c", product::objects},
-                                                     {"--compile", product::objects},
-                                                     {"-dc", product::objects},
-                                                     {"--device-c", product::objects},
-                                                     {"-dw", product::objects},
-                                                     {"--device-w", product::objects},
-                                                     {"-E", product::text},
-                                                     {"--preprocess", product::text},
-                                                     {"-M", product::dependencies},
-                                                     {"-MM", product::dependencies},
-                                                     {"--generate-dependencies", product::dependencies},
-                                                     {"-lib", product::archive},
-                                                     {"--lib", product::archive},
-                                                     {"-dlink", product::device_link},
-                                                     {"--device-link", product::device_link},
-                                                     {"-link", product::program}};
+    const std::pair<const char*, output_kind> kinds[] = {{"-c", output_kind::objects},
+                                                         {"--compile", output_kind::objects},
+                                                         {"-dc", output_kind::objects},
+                                                         {"--device-c", output_kind::objects},
+                                                         {"-dw", output_kind::objects},
+                                                         {"--device-w", output_kind::objects},
+                                                         {"-E", output_kind::text},
+                                                         {"--preprocess", output_kind::text},
+                                                         {"-M", output_kind::dependencies},
+                                                         {"-MM", output_kind::dependencies},
+                                                         {"--generate-dependencies", output_kind::dependencies},
+                                                         {"-lib", output_kind::archive},
+                                                         {"--lib", output_kind::archive},
+                                                         {"-dlink", output_kind::device_link},
+                                                         {"--device-link", output_kind::device_link},
+                                                         {"-link", output_kind::program}};
     for (const auto& [option, makes] : kinds) {
         EXPECT_EQ(of({option, "a.cu"}).makes, makes) << option;
         EXPECT_EQ(of({"a.cu", option}).relocatable,
@@ -73,7 +73,7 @@ TEST(nvcc_options, choose_the_output) {
     }
     for (const strings& all : {strings{"-rdc=true"}, {"-rdc", "true"}, {"--relocatable-device-code=true"}}) {
         EXPECT_TRUE(of(all).relocatable) << all[0];
-        EXPECT_EQ(of(all).makes, product::program) << all[0];
+        EXPECT_EQ(of(all).makes, output_kind::program) << all[0];
     }
     EXPECT_FALSE(of({"-rdc=true", "-rdc=false"}).relocatable);
     for (const char* const option : {"-v", "--verbose"}) EXPECT_TRUE(of({option}).verbose) << option;
@@ -250,7 +250,7 @@ TEST(nvcc_options, in_an_options_file) {
     const compilation found = of({"-optf", path, "b.cu", "--options-file=" + path});
     EXPECT_EQ(found.sources, (strings{"a.cu", "b.cu", "a.cu"}));
     EXPECT_EQ(found.flags, with_standard({"-DX=a b", "-Iinc", "-DX=a b", "-Iinc"}));
-    EXPECT_EQ(found.makes, product::objects);
+    EXPECT_EQ(found.makes, output_kind::objects);
     EXPECT_NAMES(refusal({"-optf", "absent.txt"}), "absent.txt");
 }
 

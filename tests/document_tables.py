@@ -270,7 +270,7 @@ WHY = [(TIMES, "median us", "median us"), (TIMES, "of memcpy", "of memcpy"), (CO
        (ALONE, "warp instructions", "instructions"), (ALONE, "occupancy %", "occupancy %"), (ALONE, "DRAM, % of peak", "DRAM %"),
        (ALONE, "longest wait", "longest wait, cycles an instruction")]
 LAYOUTS = [(TIMES, "median us", "median us"), (TIMES, "of cublasSgemm", "of cublasSgemm"),
-           (ALONE, "shared loads", "shared loads"), (ALONE, "their wavefronts", "their wavefronts"),
+           (ALONE, "shared loads", "shared loads"), (ALONE, "wavefronts of shared loads", "wavefronts of shared loads"),
            (ALONE, "warp instructions", "instructions"), (ALONE, "longest wait", "longest wait, cycles an instruction")]
 CAMPING = {str(n): [f"why_camping_{n}_{place}" for place in range(4)]
            for size in (8192, 16384, 24576, 32768) for n in (size, size + size // 32)}

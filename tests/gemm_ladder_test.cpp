@@ -34,8 +34,8 @@ void for_each_rung(F f) {
 std::string name(const kernel& k, const gemm_shape& s) { return k.id + ", " + tests::describe(s); }
 
 void expect_right(const kernel& k, const gemm_shape& shape, bool every_block = true) {
-    const lab::emulated run = lab::emulate(k, product_work(shape), {.every_block = every_block});
-    ASSERT_EQ(run.found.fault, "") << name(k, shape);
+    const lab::emulation_outcome run = lab::emulate(k, product_work(shape), {.every_block = every_block});
+    ASSERT_EQ(run.verdict.fault, "") << name(k, shape);
     ASSERT_TRUE(run.finished) << name(k, shape);
 }
 
@@ -111,9 +111,9 @@ TEST(gemm_ladder, classes_count_as_every_block_does) {
         for (const gemm_shape& s : {gemm_shape{.m = 300, .n = 260, .k = 40},
                                     {.m = 257, .n = 131, .k = 33, .ldc = 140},
                                     {.m = 45, .n = 7, .k = 101}}) {
-            const lab::emulated all = lab::emulate(k, product_work(s), {}),
-                                some = lab::emulate(k, product_work(s), {.every_block = false});
-            ASSERT_EQ(some.found.fault, "") << name(k, s);
+            const lab::emulation_outcome all = lab::emulate(k, product_work(s), {}),
+                                         some = lab::emulate(k, product_work(s), {.every_block = false});
+            ASSERT_EQ(some.verdict.fault, "") << name(k, s);
             EXPECT_TRUE(some.report.counts == all.report.counts) << name(k, s);
             EXPECT_EQ(some.report.grid.x, all.report.grid.x);
         }
@@ -132,8 +132,8 @@ TEST(gemm_ladder, empty_products_launch_nothing) {
     for_each_rung([&](const kernel& k) {
         for (const gemm_shape& s :
              {gemm_shape{.m = huge, .n = 0, .k = 0}, {.m = 0, .n = huge, .k = 0}, {.m = 5, .n = 0, .k = 3}}) {
-            const lab::emulated run = lab::emulate(k, product_work(s), {});
-            ASSERT_EQ(run.found.fault, "") << name(k, s);
+            const lab::emulation_outcome run = lab::emulate(k, product_work(s), {});
+            ASSERT_EQ(run.verdict.fault, "") << name(k, s);
             ASSERT_EQ(run.report.launches, 0u) << name(k, s);
             ASSERT_EQ(run.report.blocks, 0u) << name(k, s);
         }
@@ -288,8 +288,8 @@ TEST_F(gemm_verifier, finds_each_mistake) {
     EXPECT_NAMES(fault_of(s, [](const gemm_work& w) { std::swap(w.c[7 * w.ldc], w.c[8 * w.ldc]); }), "C", 7, 0);
     EXPECT_NAMES(fault_of(s, [](const gemm_work& w) { w.c[2 * w.ldc + w.n] = 0; }), 2, "C");
     expect_names_only_c(fault_of(s, [](const gemm_work& w) { w.c[-1] = 0; }));
-    // Byte 0 after the end.
-    EXPECT_NAMES(fault_of(s, [](const gemm_work& w) { w.c[(w.m - 1) * w.ldc + w.n] = 0; }), 0, "C");
+    // Guard byte 1 after the end.
+    EXPECT_NAMES(fault_of(s, [](const gemm_work& w) { w.c[(w.m - 1) * w.ldc + w.n] = 0; }), 1, "C");
     const gemm_shape exact{.m = 40, .n = 30, .k = 50, .values = gemm_values::integers};
     EXPECT_NE(fault_of(exact, [](const gemm_work& w) { w.c[1] = std::nextafter(w.c[1], 1e9f); }), "");
 }

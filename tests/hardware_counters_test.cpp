@@ -38,7 +38,7 @@ TEST(hardware_counters, equal_the_emulators) {
             EXPECT_EQ(result.at("launch").at("block"), (nlohmann::json{report.block.x, report.block.y, report.block.z}))
                 << file << " " << id;
             for (const lab::metric& m : lab::metrics())
-                EXPECT_EQ(tests::reading(result, m), (report.counts.*m.where)[m.op])
+                EXPECT_EQ(tests::reading(result, m), (report.counts.*m.member)[m.op])
                     << file << " " << id << " " << m.name;
             kernels_seen.insert(id);
         }
@@ -68,14 +68,14 @@ TEST(hardware_counters, equal_the_emulators_at_random_shapes) {
             arguments given;
             const std::vector<std::string> options = cell.at("options");
             for (std::size_t i = 0; i < options.size(); i += 2) given.give(options[i], options[i + 1]);
-            types.insert(given.word("--dtype", ""));
+            types.insert(given.text("--dtype", ""));
             const workload_pointer work = find_operation("transpose").read(given, 0);
             for (const auto& [id, read] : cell.at("readings").items()) {
                 const emulator::report report = lab::emulate(find_kernel(id), *work, {.every_block = true}).report;
                 for (std::size_t i = 0; i < lab::metrics().size(); ++i) {
                     const lab::metric& m = lab::metrics()[i];
                     ASSERT_EQ(stored.at("metrics")[i], m.name) << file;
-                    EXPECT_EQ(read[i].get<std::uint64_t>(), (report.counts.*m.where)[m.op])
+                    EXPECT_EQ(read[i].get<std::uint64_t>(), (report.counts.*m.member)[m.op])
                         << id << " " << work->options() << " " << m.name;
                     ++readings;
                 }

@@ -17,8 +17,8 @@ struct outcome {
 };
 
 inline outcome run_every_block(const kernel& k, const problem_shape& shape, const emulator::options& options = {}) {
-    const lab::emulated run = lab::emulate(k, tests::moves(k, shape), options);
-    return {run.found.fault, run.report, run.finished, run.declined, run.hazard};
+    const lab::emulation_outcome run = lab::emulate(k, tests::moves(k, shape), options);
+    return {run.verdict.fault, run.report, run.finished, run.declined, run.hazard};
 }
 
 // One block of each class.

@@ -68,10 +68,10 @@ TEST(ladder, empty_matrices_launch_nothing) {
     for_each_rung([&](const kernel& k, int size) {
         for (auto [rows, cols] : {std::pair<std::int64_t, std::int64_t>{huge, 0}, {0, huge}, {0, 0}}) {
             for (bool every_block : {true, false}) {
-                const lab::emulated found =
+                const lab::emulation_outcome found =
                     lab::emulate(k, tests::moves(k, {.rows = rows, .cols = cols, .element_size = size}),
                                  {.every_block = every_block});
-                ASSERT_EQ(found.found.fault, "") << k.id;
+                ASSERT_EQ(found.verdict.fault, "") << k.id;
                 ASSERT_EQ(found.report.launches, 0u) << k.id;
             }
         }

@@ -182,12 +182,12 @@ TEST(misbehaving, reads_of_c_and_of_the_workspace) {
     for (const bool every_block : {true, false}) {
         for (const auto& [variant, buffer] :
              {std::pair{"reads_c", "'C'"}, std::pair{"reads_workspace", "'the workspace'"}}) {
-            const lab::emulated found = run(variant, 0, every_block);
-            EXPECT_EQ(found.hazard, hazard_kind::uninitialised_read) << found.found.fault;
-            EXPECT_NAMES(found.found.fault, 4, buffer, line);
+            const lab::emulation_outcome found = run(variant, 0, every_block);
+            EXPECT_EQ(found.hazard, hazard_kind::uninitialised_read) << found.verdict.fault;
+            EXPECT_NAMES(found.verdict.fault, 4, buffer, line);
         }
     }
-    EXPECT_EQ(run("reads_c", 1, true).found.fault, "");
+    EXPECT_EQ(run("reads_c", 1, true).verdict.fault, "");
 }
 
 TEST(misbehaving, prints_to_standard_error_in_whole_lines) {

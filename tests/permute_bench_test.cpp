@@ -84,14 +84,14 @@ TEST(permute_bench, draws_small_cells) {
 TEST(permute_bench, results_are_shown_and_read_again) {
     lab::bench_report report;
     report.device = {.kind = "cuda", .name = "A GPU", .driver = "1.2", .cuda = "13.0"};
-    report.what.does = &permute();
-    report.what.subject = &find_kernel("permute/production");
-    report.what.yardstick = &find_kernel("baseline/memcpy");
-    report.what.peers = {&find_kernel("baseline/cutensor")};
+    report.request.op = &permute();
+    report.request.subject = &find_kernel("permute/production");
+    report.request.yardstick = &find_kernel("baseline/memcpy");
+    report.request.peers = {&find_kernel("baseline/cutensor")};
     std::vector<bench_cell> cells = permute().bench_grid({1, 2}, {"heads"});
     for (const bench_cell& c : permute().bench_draws(3, 1, draw_size::large)) cells.push_back(c);
     for (const bench_cell& c : cells) {
-        lab::bench_result r = lab::begin_bench(c, report.what);
+        lab::bench_result r = lab::begin_bench(c, report.request);
         r.method = "by guess";
         for (lab::bench_entry* e : r.entries()) e->time = {2e-3, 1e-3, 3e-3, 20};
         report.results.push_back(std::move(r));
@@ -123,7 +123,7 @@ TEST(permute_bench, yardsticks_copy_as_many_sectors) {
     // A copying kernel of the emulator runs on the problem, too.
     const kernel& copies = find_kernel("baseline/copy");
     if (copies.is_built_for(backend::emulator)) {
-        EXPECT_EQ(lab::emulate(copies, work, {}).found.fault, "");
+        EXPECT_EQ(lab::emulate(copies, work, {}).verdict.fault, "");
     }
 }
 

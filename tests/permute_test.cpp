@@ -145,14 +145,14 @@ struct counts {
 void run_right(const kernel& k, const strided_shape& s, std::uint64_t seed, counts& all) {
     if (!k.takes(static_cast<int>(s.element_size))) return;
     const permutation_work work({"", static_cast<int>(s.element_size)}, s, seed);
-    const lab::emulated run = lab::emulate(k, work, {.workers = 1});
+    const lab::emulation_outcome run = lab::emulate(k, work, {.workers = 1});
     if (run.declined) {
         ++all.declined;
         return;
     }
     ++all.ran;
-    ASSERT_EQ(run.found.fault, "") << k.id << ": " << s.text() << " of " << s.element_size << " bytes, seed " << seed;
-    ASSERT_EQ(run.found.elements, s.elements());
+    ASSERT_EQ(run.verdict.fault, "") << k.id << ": " << s.text() << " of " << s.element_size << " bytes, seed " << seed;
+    ASSERT_EQ(run.verdict.elements, s.elements());
 }
 
 TEST(permute, every_rung_moves_every_element) {
@@ -214,13 +214,14 @@ TEST(permute, counters_of_classes_equal_those_of_all_blocks) {
         const permutation_work work({"", static_cast<int>(s.element_size)}, s, seed);
         for (const kernel* k : rungs()) {
             if (k->facts.whole_only || !k->takes(static_cast<int>(s.element_size))) continue;
-            const lab::emulated every = lab::emulate(*k, work, {});
-            const lab::emulated some = lab::emulate(*k, work, {.every_block = false, .seed = seed, .witnesses = 6});
+            const lab::emulation_outcome every = lab::emulate(*k, work, {});
+            const lab::emulation_outcome some =
+                lab::emulate(*k, work, {.every_block = false, .seed = seed, .witnesses = 6});
             const std::string about = k->id + ": " + s.text() + ", seed " + std::to_string(seed);
-            ASSERT_EQ(every.found.fault, some.found.fault) << about;
+            ASSERT_EQ(every.verdict.fault, some.verdict.fault) << about;
             ASSERT_EQ(every.declined, some.declined) << about;
             if (every.declined) continue;
-            ASSERT_EQ(some.found.fault, "") << about;
+            ASSERT_EQ(some.verdict.fault, "") << about;
             ASSERT_TRUE(every.report.counts == some.report.counts) << about;
             ASSERT_EQ(every.report.blocks, some.report.blocks) << about;
             blocks += some.report.blocks;
@@ -241,20 +242,20 @@ TEST(permute, tiled_declines_without_two_axes) {
     // Two sources of one word, and a source and a destination with the same fastest axis.
     for (const strided_shape& s :
          {repeated, permuted_shape({1, 1}, {0, 1}, 4), permuted_shape({5, 7, 3}, {1, 0, 2}, 4)}) {
-        const lab::emulated declined = run(s);
+        const lab::emulation_outcome declined = run(s);
         EXPECT_TRUE(declined.declined) << s.text();
-        EXPECT_NAMES(declined.found.fault, "permute/merged");
+        EXPECT_NAMES(declined.verdict.fault, "permute/merged");
     }
-    const lab::emulated done = run(permuted_shape({5, 7, 3}, {2, 1, 0}, 4));
+    const lab::emulation_outcome done = run(permuted_shape({5, 7, 3}, {2, 1, 0}, 4));
     EXPECT_FALSE(done.declined);
-    EXPECT_EQ(done.found.fault, "");
+    EXPECT_EQ(done.verdict.fault, "");
 }
 
 TEST(permute, few_blocks_stand_for_many) {
     const permutation_work work(find_dtype("f32"), {16, 64, 56, 56}, {0, 2, 3, 1}, 1);
     for (const char* id : {"permute/tiled", "permute/composite", "permute/vectors"}) {
-        const lab::emulated some = lab::emulate(find_kernel(id), work, {.every_block = false});
-        EXPECT_EQ(some.found.fault, "");
+        const lab::emulation_outcome some = lab::emulate(find_kernel(id), work, {.every_block = false});
+        EXPECT_EQ(some.verdict.fault, "");
         EXPECT_GT(some.report.blocks, 1000u);
         EXPECT_LE(some.report.blocks_run, 40u) << id;
     }

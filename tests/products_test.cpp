@@ -36,10 +36,10 @@ void expect_right(const kernel& k, const gemm_shape& shape) {
         --more;
         return;
     }
-    const lab::emulated run = lab::emulate(k, product_work(shape), {});
+    const lab::emulation_outcome run = lab::emulate(k, product_work(shape), {});
     if (run.declined) return;  // the library packs operands of this layout before these tiles read them
     ++runs[k.id], more = kLeftOut;
-    ASSERT_EQ(run.found.fault, "") << name(k, shape);
+    ASSERT_EQ(run.verdict.fault, "") << name(k, shape);
     ASSERT_TRUE(run.finished) << name(k, shape);
 }
 

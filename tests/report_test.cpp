@@ -212,7 +212,7 @@ TEST(ladders, compare_emulator_and_hardware) {
     ASSERT_GT(ran, 20u);
     for (std::size_t row = 0; row < t.rows.size(); ++row) {
         for (std::size_t i = 1; i < t.columns.size(); ++i)
-            EXPECT_EQ(t.rows[row][i].words, row == 1 && i == 2 ? "st 2,097,152 / 2,097,159" : "=");
+            EXPECT_EQ(t.rows[row][i].content, row == 1 && i == 2 ? "st 2,097,152 / 2,097,159" : "=");
     }
     EXPECT_EQ(t.rows[1][2].as, tone::bad);
     const text_table alone = hardware_only(l);
@@ -222,7 +222,7 @@ TEST(ladders, compare_emulator_and_hardware) {
                                               [](const auto& c) { return c.heading == "registers"; }) -
                                  alone.columns.begin());
     ASSERT_LT(registers, alone.columns.size());
-    for (std::size_t row = 0; row < ran; ++row) EXPECT_EQ(alone.rows[row][registers].words, row == 1 ? "40" : "-");
+    for (std::size_t row = 0; row < ran; ++row) EXPECT_EQ(alone.rows[row][registers].content, row == 1 ? "40" : "-");
     EXPECT_LINE_NAMES(markdown_of({document_of(results)}), ran - 1, ran);
 }
 
@@ -243,7 +243,7 @@ TEST(benches, show_worst_and_median) {
     EXPECT_EQ(contestants(b), (std::vector<std::string>{"subject", "copy", "geam", "jax", "torch", "torch_compile"}));
     const text_table t = by_group(b, false);
     EXPECT_EQ(t.rows.size(), 35u);
-    EXPECT_EQ(t.rows[2][1].words, "4");
+    EXPECT_EQ(t.rows[2][1].content, "4");
     std::vector<double> ratios;
     const auto json = ordered_json::parse(stored("bench_transpose.json"));
     for (const auto& cell : json["cells"]) {
@@ -251,7 +251,7 @@ TEST(benches, show_worst_and_median) {
     }
     ASSERT_EQ(ratios.size(), 8u);
     std::sort(ratios.begin(), ratios.end());
-    EXPECT_EQ(t.rows[2][2].words, fmt::format("{:.2f} / {:.2f}", ratios[0], (ratios[3] + ratios[4]) / 2));
+    EXPECT_EQ(t.rows[2][2].content, fmt::format("{:.2f} / {:.2f}", ratios[0], (ratios[3] + ratios[4]) / 2));
     EXPECT_TRUE(squares(b).has_value());
     const std::string page = html(make_page({d}));
     EXPECT_LINE_NAMES(page, "NVIDIA H200", "cornerturn", "0.990", "memcpy");
@@ -278,12 +278,12 @@ TEST(benches, of_products_have_a_slope_only_where_memcpy_was_measured) {
 TEST(changes, count_only_beyond_the_spread) {
     const auto at = [](double p10, double median, double p90) { return lab::timing{median, p10, p90, 20}; };
     const lab::timing before = at(9, 10, 11);
-    EXPECT_EQ(judge(before, before), judgement::within);
-    EXPECT_EQ(judge(before, at(11, 12, 13)), judgement::within);  // they touch
-    EXPECT_EQ(judge(before, at(11.01, 12, 13)), judgement::slower);
-    EXPECT_EQ(judge(before, at(7, 8, 9)), judgement::within);
-    EXPECT_EQ(judge(before, at(7, 8, 8.99)), judgement::faster);
-    EXPECT_EQ(judge(before, at(1, 10, 100)), judgement::within);
+    EXPECT_EQ(verdict_of(before, before), speed_verdict::within);
+    EXPECT_EQ(verdict_of(before, at(11, 12, 13)), speed_verdict::within);  // they touch
+    EXPECT_EQ(verdict_of(before, at(11.01, 12, 13)), speed_verdict::slower);
+    EXPECT_EQ(verdict_of(before, at(7, 8, 9)), speed_verdict::within);
+    EXPECT_EQ(verdict_of(before, at(7, 8, 8.99)), speed_verdict::faster);
+    EXPECT_EQ(verdict_of(before, at(1, 10, 100)), speed_verdict::within);
 }
 
 TEST(changes, are_marked) {
@@ -299,9 +299,9 @@ TEST(changes, are_marked) {
                    after = document_of(ladder_of(9, 10.1, 11, "Other GPU"), "after.json");
     const std::vector<change> all = changes(before, after);
     ASSERT_EQ(all.size(), 3u);
-    EXPECT_EQ(all[0].beyond(), judgement::faster);
-    EXPECT_EQ(all[1].beyond(), judgement::within);
-    EXPECT_EQ(all[2].beyond(), judgement::slower);
+    EXPECT_EQ(all[0].verdict(), speed_verdict::faster);
+    EXPECT_EQ(all[1].verdict(), speed_verdict::within);
+    EXPECT_EQ(all[2].verdict(), speed_verdict::slower);
     const std::string text = markdown_of({before, after});
     EXPECT_LINE_NAMES(text, 3, 1, 1, 1);
     EXPECT_TRUE(not_in_both(before, after).empty());

@@ -27,16 +27,16 @@ inline std::int64_t workspace(const kernel& k, backend on, const gemm_work& work
 // Work of such a shape, for a kernel that moves elements.
 inline movement_work moves(const kernel& k, problem_shape shape) {
     shape.arranged = arranged_by(k);
-    return movement_work(dynamic_cast<const movement&>(*k.does), {"", shape.element_size}, shape);
+    return movement_work(dynamic_cast<const movement&>(*k.op), {"", shape.element_size}, shape);
 }
-inline lab::request request_of(const kernel& k, const problem_shape& shape) {
+inline lab::run_request request_of(const kernel& k, const problem_shape& shape) {
     return {.work = std::make_shared<movement_work>(moves(k, shape))};
 }
 
 // What a bench compares random transposes with, where sectors are written in part.
 inline std::vector<const kernel*> ordered_copies() {
     std::vector<const kernel*> all;
-    for (const std::string& id : find_operation("transpose").contestants(backend::cuda).ordered)
+    for (const std::string& id : find_operation("transpose").contestants(backend::cuda).ordered_copies)
         all.push_back(&find_kernel(id));
     return all;
 }

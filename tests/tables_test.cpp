@@ -42,15 +42,15 @@ lab::timing timing_of(const nlohmann::json& stored) {
 }
 
 // A stored rung, with all that a table shows of it.
-lab::result result_of(const operation& does, const nlohmann::json& stored) {
+lab::result result_of(const operation& op, const nlohmann::json& stored) {
     arguments given;
-    for (const option& o : does.facts().sizes) given.give(o.name, stored.at(key_of(o)).dump());
+    for (const option& o : op.facts().sizes) given.give(o.name, stored.at(key_of(o)).dump());
     given.give("--dtype", stored.at("dtype"));
     lab::result r;
     r.kernel = stored.at("kernel");
     r.origin = find_kernel(r.kernel).facts.origin;
-    r.noted_rate = find_kernel(r.kernel).facts.noted_rate;
-    r.work = does.read(given, 1024);
+    r.published_rate = find_kernel(r.kernel).facts.published_rate;
+    r.work = op.read(given, 1024);
     r.device = {"cuda", stored["device"]["name"], stored["device"]["driver"], stored["device"]["cuda"]};
     r.verified = lab::verification::passed;
     if (stored.at("status") != "ran") r.skipped = stored.at("reason");
@@ -65,15 +65,15 @@ lab::result result_of(const operation& does, const nlohmann::json& stored) {
     r.block = extent_of("block");
     if (stored.contains("metrics")) {
         emulator::counters counts;
-        for (const lab::metric& m : lab::metrics()) (counts.*m.where)[m.op] = stored["metrics"][m.name];
+        for (const lab::metric& m : lab::metrics()) (counts.*m.member)[m.op] = stored["metrics"][m.name];
         r.counts = counts;
     }
     const nlohmann::json& yardstick = stored.at("yardstick");
-    const rate_unit& unit = does.facts().rate;
+    const rate_unit& unit = op.facts().rate;
     r.time =
         lab::measured_time{.kernel = timing_of(stored.at("time")),
                            .yardstick = timing_of(yardstick),
-                           .yardstick_what = yardstick.at("what"),
+                           .yardstick_name = yardstick.at("what"),
                            .method = stored["time"]["method"],
                            .amount = stored[unit.json].get<double>() * 1e9 * stored["time"]["median_s"].get<double>(),
                            .unit = unit};
@@ -82,11 +82,11 @@ lab::result result_of(const operation& does, const nlohmann::json& stored) {
 }
 
 std::vector<lab::result> ladder_of(const std::filesystem::path& file) {
-    const operation& does = find_operation(file.filename().string().starts_with("ladder_gemm") ? "gemm" : "transpose");
+    const operation& op = find_operation(file.filename().string().starts_with("ladder_gemm") ? "gemm" : "transpose");
     std::vector<lab::result> all;
     std::ifstream text(file);
     const nlohmann::json document = nlohmann::json::parse(text);
-    for (const nlohmann::json& stored : document.at("results")) all.push_back(result_of(does, stored));
+    for (const nlohmann::json& stored : document.at("results")) all.push_back(result_of(op, stored));
     return all;
 }
 
@@ -132,7 +132,7 @@ TEST(ladders, report_the_rung_with_the_most_unsteady_yardstick) {
     last.time->yardstick.p90_s = 1.5;
     const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
     EXPECT_EQ(lines(shown()), lines(steady) + 1);
-    EXPECT_LINE_NAMES(shown(), "cublasSgemm", "5 %", 1, "51 %", last.kernel);
+    EXPECT_LINE_NAMES(shown(), "cublasSgemm", "5 %", 1, last.kernel, "51 %");
 }
 
 TEST(ladders, csv_has_all_columns_in_one_table) {

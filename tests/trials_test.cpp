@@ -21,15 +21,15 @@ std::vector<workload_pointer> drawn_work(const std::string& name) {
     std::vector<workload_pointer> all;
     for (int i = 0; i < 60; ++i) {
         arguments given;
-        const operation& does = find_operation(name);
+        const operation& op = find_operation(name);
         const auto size = [&] { return std::to_string(draw_log_uniform(random, 1, 5000) - draw_up_to(random, 1)); };
-        for (const option& o : does.facts().sizes) {
+        for (const option& o : op.facts().sizes) {
             if (!o.list) given.give(o.name, size());
         }
         if (name == "permute") given.give("--shape", fmt::format("{},{},{}", size(), size(), size()));
         if (name != "gemm") given.give("--dtype", dtypes()[static_cast<std::size_t>(draw_up_to(random, 13))].name);
         given.give("--seed", std::to_string(random() >> 1));
-        all.push_back(does.read(given, 1024));
+        all.push_back(op.read(given, 1024));
     }
     return all;
 }
@@ -95,7 +95,7 @@ TEST(trials, can_be_read_from_their_options) {
                 std::istringstream options(trial->options());
                 arguments given;
                 for (std::string option, value; options >> option >> value;) given.give(option, value);
-                const workload_pointer again = work->does().read(given, 1);
+                const workload_pointer again = work->op().read(given, 1);
                 EXPECT_EQ(again->options(), trial->options());
                 EXPECT_EQ(again->sizes(), trial->sizes());
                 EXPECT_EQ(again->layout(), trial->layout()) << trial->options();

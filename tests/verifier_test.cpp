@@ -294,7 +294,7 @@ TEST(verifier, knows_the_coordinates_of_each_position) {
                     rows[matrix * b.stride + row * b.ld] = {matrix, row, 0};
                 }
             }
-            EXPECT_EQ(b.lines(), static_cast<std::int64_t>(rows.size()));
+            EXPECT_EQ(b.row_count(), static_cast<std::int64_t>(rows.size()));
             for (std::int64_t i = 0; i < b.positions(); ++i) {
                 const auto& [begin, row] = *std::prev(rows.upper_bound(i));
                 const coordinates found = b.coordinates_at(i);

@@ -17,10 +17,10 @@ namespace {
 
 lab::result watched(const char* id, std::int64_t rows = 256, bool full = true, int element_size = 4) {
     const kernel& k = find_kernel(id);
-    lab::request what = tests::request_of(k, {.rows = rows, .cols = rows, .element_size = element_size});
-    what.full = full;
-    what.watch = true;
-    return lab::emulator_runner()->run(k, what);
+    lab::run_request request = tests::request_of(k, {.rows = rows, .cols = rows, .element_size = element_size});
+    request.full = full;
+    request.watch = true;
+    return lab::emulator_runner()->run(k, request);
 }
 
 const emulator::watched_access& step(const lab::result& r, bool shared, emulator::direction op) {
@@ -48,7 +48,7 @@ TEST(watched, contains_the_accesses_of_warp_0_of_the_first_tile) {
 TEST(watched, is_the_same_in_a_sampled_run) {
     for (const char* id : {"transpose/padded@32x8", "transpose/diagonal@32x8", "transpose/vectorized@8x32"}) {
         const lab::result full = watched(id), sampled = watched(id, 8192, false);
-        EXPECT_EQ(sampled.verified, lab::verification::sampled);
+        EXPECT_EQ(sampled.verified, lab::verification::some_blocks);
         ASSERT_EQ(full.watched.size(), sampled.watched.size()) << id;
         for (std::size_t i = 0; i < full.watched.size(); ++i) {
             const auto &a = full.watched[i], &b = sampled.watched[i];
@@ -86,7 +86,7 @@ TEST(watched, is_empty_by_default) {
     EXPECT_TRUE(watched("transpose/padded@32x8", 0).watched.empty());
 }
 
-TEST(picture, has_as_many_passes_as_the_emulator_counts) {
+TEST(picture, has_as_many_wavefronts_as_the_emulator_counts) {
     for (const char* id :
          {"transpose/shared@16x16", "transpose/padded@16x16", "transpose/swizzled@64x64", "transpose/reindexed@3x4"}) {
         for (const int size : {1, 4, 8, 16}) {
@@ -104,24 +104,24 @@ TEST(picture, has_as_many_passes_as_the_emulator_counts) {
 TEST(picture, of_banks_names_the_lanes) {
     const lab::result r = watched("transpose/padded@32x32");
     const std::string text = report::picture_text(step(r, true, emulator::kLoad));
-    EXPECT_NAMES(text, 31, 1, 0, 1, 2, 3);  // the last bank; pass 1, and its lanes
-    EXPECT_NAMES(report::step_text(step(r, true, emulator::kLoad)), 4, 1);
+    EXPECT_NAMES(text, 31, 1, 0, 1, 2, 3);  // the last bank; wavefront 1, and its lanes
+    EXPECT_NAMES(report::access_text(step(r, true, emulator::kLoad)), 4, 1);
 }
 
 TEST(picture, of_sectors_names_the_lanes) {
     const lab::result r = watched("transpose/naive_read@32x32");
     const std::string text = report::picture_text(step(r, false, emulator::kStore));
     EXPECT_NAMES(text, "+0", 0, "+1024", 1, 24);  // the first sectors with their lanes; the number of the others
-    EXPECT_NAMES(report::step_text(step(r, false, emulator::kStore)), 4, 32, 4);
+    EXPECT_NAMES(report::access_text(step(r, false, emulator::kStore)), 4, 32, 4);
 }
 
 TEST(picture, shows_a_repeated_access_once) {
     const lab::result r = watched("transpose/padded@32x8");
-    const auto steps = report::steps_of(r.watched);
+    const auto sites = report::access_sites_of(r.watched);
     EXPECT_EQ(r.watched.size(), 16u);
-    ASSERT_EQ(steps.size(), 4u);
-    for (const report::warp_step& s : steps) EXPECT_EQ(s.times, 4u);
-    const std::string svg = report::picture_of("it & <that>", steps).as_file();
+    ASSERT_EQ(sites.size(), 4u);
+    for (const report::warp_access_site& s : sites) EXPECT_EQ(s.times, 4u);
+    const std::string svg = report::picture_of("it & <that>", sites).as_file();
     EXPECT_NE(svg.find("it &amp; &lt;that&gt;"), std::string::npos);
     EXPECT_EQ(svg.find("it & <that>"), std::string::npos);
 }

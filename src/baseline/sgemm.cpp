@@ -65,7 +65,7 @@ constexpr void (*multiply)(const gemm_work&) = nullptr;
 #endif
 
 constexpr variant<gemm_work> kVariants[] = {
-    {{.name = "", .origin = "002 cublasSgemm", .element_sizes = sizeof(float), .noted_rate = 2301.9},
+    {{.name = "", .origin = "002 cublasSgemm", .element_sizes = sizeof(float), .published_rate = 2301.9},
      multiply,
      {.any_layout = true}}};
 const bool kRegistered = register_rung(kSgemm, gemm_operation(), backend::cuda, __FILE__, kVariants);

@@ -34,43 +34,45 @@ std::vector<std::string> read_names(const char* option, const std::string& text,
     return names;
 }
 
-std::vector<std::string> read_some(const char* option, const std::string& text, const std::vector<std::string>& known) {
+std::vector<std::string> read_nonempty_names(const char* option, const std::string& text,
+                                             const std::vector<std::string>& known) {
     std::vector<std::string> names = read_names(option, text, known);
     if (names.empty()) throw invalid_argument(fmt::format("{} is empty: it takes {}", option, fmt::join(known, ", ")));
     return names;
 }
 
-std::vector<int> read_sizes(const operation& does, const std::optional<std::string>& text) {
-    if (!text) return does.facts().element_sizes;
-    if (!does.facts().of_sizes())
-        throw invalid_argument(fmt::format("{} has one element size: leave out --sizes", does.name()));
+std::vector<int> read_sizes(const operation& op, const std::optional<std::string>& text) {
+    if (!text) return op.facts().element_sizes;
+    if (!op.facts().of_sizes())
+        throw invalid_argument(fmt::format("{} has one element size: leave out --sizes", op.name()));
     std::vector<std::string> known;
-    for (int size : does.facts().element_sizes) known.push_back(std::to_string(size));
+    for (int size : op.facts().element_sizes) known.push_back(std::to_string(size));
     std::vector<int> sizes;
-    for (const std::string& size : read_some("--sizes", *text, known)) sizes.push_back(std::stoi(size));
+    for (const std::string& size : read_nonempty_names("--sizes", *text, known)) sizes.push_back(std::stoi(size));
     return sizes;
 }
 
 backend read_backend(const std::string& on) {
     if (on == "cuda") return backend::cuda;
     if (on == "host") return backend::host;
-    throw invalid_argument(fmt::format("--on is '{}': it can be cuda or host", on));
+    throw invalid_argument(fmt::format("--on is '{}': it must be cuda or host", on));
 }
 
 // The number of random cells. 0: the bench measures the grid.
-int read_random(const invocation& asked) {
-    if (!asked.given.has("--random")) {
+int read_random(const invocation& invocation) {
+    if (!invocation.arguments.has("--random")) {
         for (const char* option : {"--small", "--regret"}) {
-            if (asked.given.has(option)) throw invalid_argument(fmt::format("{} needs --random: add it", option));
+            if (invocation.arguments.has(option))
+                throw invalid_argument(fmt::format("{} needs --random: add it", option));
         }
         return 0;
     }
     for (const char* option : {"--shapes", "--sizes"}) {
-        if (asked.given.has(option))
+        if (invocation.arguments.has(option))
             throw invalid_argument(
                 fmt::format("--random draws shapes and element sizes at random: leave out {}", option));
     }
-    return asked.given.whole("--random", 0, 1, 100000);
+    return invocation.arguments.whole("--random", 0, 1, 100000);
 }
 
 double read_seconds(const std::string& text) {
@@ -83,70 +85,74 @@ double read_seconds(const std::string& text) {
     return seconds;
 }
 
-std::vector<bench_cell> read_cells(const invocation& asked, const operation& does, backend on) {
-    if (const int drawn = read_random(asked); drawn > 0) {
-        const draw_size size = on == backend::host          ? draw_size::host
-                               : asked.given.has("--small") ? draw_size::small
-                                                            : draw_size::large;
-        return does.bench_draws(drawn, asked.seed(), size);
+std::vector<bench_cell> read_cells(const invocation& invocation, const operation& op, backend on) {
+    if (const int drawn = read_random(invocation); drawn > 0) {
+        const draw_size size = on == backend::host                   ? draw_size::host
+                               : invocation.arguments.has("--small") ? draw_size::small
+                                                                     : draw_size::large;
+        return op.bench_draws(drawn, invocation.seed(), size);
     }
-    const std::vector<int> sizes = read_sizes(does, asked.find("--sizes"));
-    std::vector<std::string> groups = does.bench_groups();
-    if (const auto shapes = asked.find("--shapes")) {
-        groups = read_some("--shapes", *shapes, groups);
+    const std::vector<int> sizes = read_sizes(op, invocation.find("--sizes"));
+    std::vector<std::string> groups = op.bench_groups();
+    if (const auto shapes = invocation.find("--shapes")) {
+        groups = read_nonempty_names("--shapes", *shapes, groups);
     } else {
-        std::erase_if(groups, [&](const std::string& name) { return !does.is_usual_group(name); });
+        std::erase_if(groups, [&](const std::string& name) { return !op.is_usual_group(name); });
     }
-    return does.bench_grid(sizes, groups);
+    return op.bench_grid(sizes, groups);
 }
 
-lab::bench_request read_request(const invocation& asked, const operation& does, backend on) {
+lab::bench_request read_request(const invocation& invocation, const operation& op, backend on) {
     // There are many random cells, so a few samples of each are enough.
     constexpr int kRandomRounds = 10;
-    const int drawn = read_random(asked);
-    const double seconds = read_seconds(asked.given.word("--seconds", drawn > 0 ? "0.05" : "0.5"));
-    if (asked.given.has("--small") && on != backend::cuda)
+    const int drawn = read_random(invocation);
+    const double seconds = read_seconds(invocation.arguments.text("--seconds", drawn > 0 ? "0.05" : "0.5"));
+    if (invocation.arguments.has("--small") && on != backend::cuda)
         throw invalid_argument("--small works only on cuda: leave out --small or --on host");
-    const bench_contestants who = does.contestants(on);
-    if (who.subject.empty())
-        throw invalid_argument(fmt::format("--on is '{}': the bench of {} does not run there",
-                                           asked.given.word("--on", "cuda"), does.name()));
-    lab::bench_request what{.does = &does,
-                            .subject = &find_kernel(asked.given.word("--subject", who.subject)),
-                            .yardstick = &find_kernel(who.yardstick),
-                            .seconds = seconds,
-                            .seed = asked.seed(),
-                            .warm = asked.given.has("--warm"),
-                            .placement = read_placement(asked, does, on == backend::cuda),
-                            .drawn = drawn,
-                            .small = asked.given.has("--small"),
-                            .regret = asked.given.has("--regret")};
-    if (drawn > 0) {
-        what.rounds = kRandomRounds;
-        for (const std::string& id : who.ordered) what.ordered.push_back(&find_kernel(id));
+    const bench_contestants who = op.contestants(on);
+    if (who.subject.empty()) {
+        const backend other = on == backend::cuda ? backend::host : backend::cuda;
+        if (op.contestants(other).subject.empty()) throw invalid_argument(fmt::format("{} has no bench", op.name()));
+        throw invalid_argument(fmt::format("--on is '{}': it must be {}, because the bench of {} runs only there",
+                                           on == backend::cuda ? "cuda" : "host",
+                                           other == backend::cuda ? "cuda" : "host", op.name()));
     }
-    if (!does.accepts(*what.subject))
+    lab::bench_request request{.op = &op,
+                               .subject = &find_kernel(invocation.arguments.text("--subject", who.subject)),
+                               .yardstick = &find_kernel(who.yardstick),
+                               .seconds = seconds,
+                               .seed = invocation.seed(),
+                               .warm = invocation.arguments.has("--warm"),
+                               .placement = read_placement(invocation, op, on == backend::cuda),
+                               .random_cells = drawn,
+                               .small = invocation.arguments.has("--small"),
+                               .regret = invocation.arguments.has("--regret")};
+    if (drawn > 0) {
+        request.rounds = kRandomRounds;
+        for (const std::string& id : who.ordered_copies) request.ordered_copies.push_back(&find_kernel(id));
+    }
+    if (!op.accepts(*request.subject))
         throw invalid_argument(
-            fmt::format("--subject is '{}', which is not a kernel of {}", what.subject->id, does.name()));
-    if (!asked.given.has("--subject")) {
-        for (const bench_way& way : does.bench_ways(on))
-            what.ways.push_back({way.name, &find_kernel(way.subject), &find_kernel(way.yardstick), way.in_a_row});
+            fmt::format("--subject is '{}', which is not a kernel of {}", request.subject->id, op.name()));
+    if (!invocation.arguments.has("--subject")) {
+        for (const bench_way& way : op.bench_ways(on))
+            request.ways.push_back({way.name, &find_kernel(way.subject), &find_kernel(way.yardstick), way.in_a_row});
     }
     if (who.peer_family.empty()) {
-        if (asked.given.has("--peers"))
-            throw invalid_argument(fmt::format("leave out --peers: the bench of {} compares only with {}", does.name(),
-                                               what.yardstick->id));
-        return what;
+        if (invocation.arguments.has("--peers"))
+            throw invalid_argument(fmt::format("leave out --peers: the bench of {} compares only with {}", op.name(),
+                                               request.yardstick->id));
+        return request;
     }
     std::vector<std::string> known;
     for (const kernel& k : kernels()) {
-        if (does.accepts(k) && k.id.starts_with(who.peer_family)) known.push_back(k.id.substr(who.peer_family.size()));
+        if (op.accepts(k) && k.id.starts_with(who.peer_family)) known.push_back(k.id.substr(who.peer_family.size()));
     }
-    for (const std::string& name : read_names("--peers", asked.given.word("--peers", who.peers), known)) {
+    for (const std::string& name : read_names("--peers", invocation.arguments.text("--peers", who.peers), known)) {
         const kernel* const peer = &find_kernel(who.peer_family + name);
-        if (peer != what.yardstick && peer != what.subject) what.peers.push_back(peer);
+        if (peer != request.yardstick && peer != request.subject) request.peers.push_back(peer);
     }
-    return what;
+    return request;
 }
 
 nlohmann::ordered_json provenance(const std::string& commit, const std::string& command_line, const std::string& cuda) {
@@ -156,30 +162,30 @@ nlohmann::ordered_json provenance(const std::string& commit, const std::string& 
     return {{"commit", commit}, {"date", date}, {"command", command_line}, {"cuda", cuda}};
 }
 
-void run(const invocation& asked) {
-    const operation& does = find_operation(asked.given.word("OPERATION", ""));
-    const lab::format as = asked.format();
-    const backend on = read_backend(asked.given.word("--on", "cuda"));
-    const std::vector<bench_cell> grid = read_cells(asked, does, on);
-    const lab::bench_request what = read_request(asked, does, on);
-    const int threads = asked.given.has("--threads") ? asked.given.whole("--threads", 0, 1, 4096) : 0;
+void run(const invocation& invocation) {
+    const operation& op = find_operation(invocation.arguments.text("OPERATION", ""));
+    const lab::format as = invocation.format();
+    const backend on = read_backend(invocation.arguments.text("--on", "cuda"));
+    const std::vector<bench_cell> grid = read_cells(invocation, op, on);
+    const lab::bench_request request = read_request(invocation, op, on);
+    const int threads = invocation.arguments.has("--threads") ? invocation.arguments.whole("--threads", 0, 1, 4096) : 0;
     if (threads > 0 && on != backend::host) throw invalid_argument("--threads works only with --on host");
     if (on == backend::host) limit_host_threads();
     const auto bencher = on == backend::cuda ? lab::cuda_bencher() : lab::host_bencher(threads);
-    lab::bench_report report{.device = bencher->device(), .what = what};
-    report.peak_flops = bencher->peak_flops(does.facts().rate);
-    if (const auto commit = asked.find("--commit"))
-        report.provenance = provenance(*commit, asked.text(), report.device.cuda);
-    bencher->expect(grid, report.what);
+    lab::bench_report report{.device = bencher->device(), .request = request};
+    report.peak_flops = bencher->peak_flops(op.facts().rate);
+    if (const auto commit = invocation.find("--commit"))
+        report.provenance = provenance(*commit, invocation.text(), report.device.cuda);
+    bencher->expect(grid, report.request);
     {
         progress line;
         for (const bench_cell& cell : grid) {
             line.at(report.results.size() + 1, grid.size(),
                     fmt::format("{} of {} bytes", cell.work->text(), cell.work->type().size));
-            report.results.push_back(bencher->run(cell, report.what));
+            report.results.push_back(bencher->run(cell, report.request));
         }
     }
-    write_out(asked.output(), lab::show_bench(report, as));
+    write_out(invocation.output(), lab::show_bench(report, as));
     for (const lab::bench_result& r : report.results) {
         for (const lab::bench_entry* e : r.every_entry()) {
             if (!e->fault.empty()) throw error(fmt::format("{}: not verified: {}", e->kernel, e->fault));
@@ -212,7 +218,7 @@ command bench_command() {
         .options =
             {{"--sizes", "4,8", "Element sizes, in bytes. Default: all."},
              {"--shapes", "GROUP,GROUP",
-              "Groups of shapes. Default: all but caches and published. The error for an unknown name lists them."},
+              "Groups of shapes. Default: all groups except caches and published. An unknown name prints the list."},
              {"--random", "N", "Draw N random shapes from --seed instead of the grid, and show percentiles."},
              {"--small", "",
               "With --random, on cuda: draw 1 to 64 MiB instead of 64 MiB to 1 GiB, and keep them in the L2 cache."},
@@ -225,7 +231,9 @@ command bench_command() {
              {"--seconds", "X",
               "Time to sample each shape for. Default: 0.5, and at least 20 samples. With --random: 0.05, and 10."},
              {"--warm", "", "Do not flush the caches between samples."},
-             {"--placement", "N", "On cuda: allocate N pairs of matrices first, to get other memory. Default: 0."},
+             {"--placement", "N",
+              "On cuda: first allocate N other pairs of matrices, so that the measured ones get other addresses. "
+              "Default: 0."},
              {"--commit", "HASH", "The commit of the source. The result stores it."}},
         .run = run,
         .examples = {"cornerturn bench transpose --on host --shapes squares --sizes 4",

@@ -14,10 +14,11 @@ namespace cornerturn::cli {
 
 // A command's arguments and options as text. Reading their values reports every mistake in the same form.
 struct invocation {
-    arguments given;                          // by name: options ("--rows") and positionals ("OPERATION")
-    std::vector<std::string> repeated;        // of the positional that may be repeated, or the unknown arguments
-    std::vector<std::string> command_line;    // without the program's name
-    std::vector<std::string> after_dashes{};  // the arguments after --, if command::keeps_arguments
+    cornerturn::arguments arguments;        // by name: options ("--rows") and positionals ("OPERATION")
+    std::vector<std::string> repeated;      // the values of the positional that may be repeated
+    std::vector<std::string> command_line;  // without the program's name
+    // If command::keeps_arguments: the arguments that are not options of this command, and those after --.
+    std::vector<std::string> unknown{}, after_dashes{};
 
     // --format, --seed, --output.
     lab::format format() const;
@@ -25,7 +26,7 @@ struct invocation {
     std::optional<std::string> output() const { return find("--output"); }
 
     std::optional<std::string> find(const std::string& name) const {
-        return given.has(name) ? std::optional(given.word(name, "")) : std::nullopt;
+        return arguments.has(name) ? std::optional(arguments.text(name, "")) : std::nullopt;
     }
     std::string text() const;  // "cornerturn ladder transpose"
 };
@@ -37,7 +38,7 @@ struct command {
     std::vector<option> options;      // all_options() adds those that most commands have
     void (*run)(const invocation&);
     bool own_format = false;  // all_options() adds no --format and no --seed
-    // Unknown arguments are in invocation::repeated, in their order. all_options() adds no --output.
+    // Unknown arguments are in invocation::unknown, in their order. all_options() adds no --output.
     bool keeps_arguments = false;
     std::vector<std::string> repeatable = {};            // options that may be repeated: one value per line
     int (*run_for_status)(const invocation&) = nullptr;  // instead of run: returns the program's exit code

@@ -9,34 +9,35 @@
 namespace cornerturn::cli {
 namespace {
 
-void run(const invocation& asked) {
-    const kernel &from = find_kernel(asked.given.word("FROM", "")), &to = find_kernel(asked.given.word("TO", ""));
-    if (!from.does->accepts(to) && !to.does->accepts(from))
+void run(const invocation& invocation) {
+    const kernel &from = find_kernel(invocation.arguments.text("FROM", "")),
+                 &to = find_kernel(invocation.arguments.text("TO", ""));
+    if (!from.op->accepts(to) && !to.op->accepts(from))
         throw invalid_argument(fmt::format("{} and {} do different work: they cannot be compared", from.id, to.id));
-    const std::string device = device_for(from, asked);
-    if (device_for(to, asked) != device)
+    const std::string device = device_for(from, invocation);
+    if (device_for(to, invocation) != device)
         throw invalid_argument(
             fmt::format("{} and {} run on different devices: they cannot be compared", from.id, to.id));
-    lab::request what = read_request(asked, from.does->accepts(to) ? *from.does : *to.does, device);
-    const wanted_counters wanted = read_wanted(asked, device);
-    const lab::format as = asked.format();
+    lab::run_request request = read_request(invocation, from.op->accepts(to) ? *from.op : *to.op, device);
+    const wanted_counters wanted = read_wanted(invocation, device);
+    const lab::format as = invocation.format();
     lab::result before, after;
     {
         emulator::block_progress blocks;
-        what.progress = &blocks;
+        request.progress = &blocks;
         progress line([&] { return blocks_text(blocks); });
         auto runner = make_runner(device);
         line.at(1, 2, from.id);
-        before = runner->run(from, what);
+        before = runner->run(from, request);
         blocks.restart();
         line.at(2, 2, to.id);
-        after = &to == &from ? before : runner->run(to, what);  // ncu adds up the launches of one kernel
-        runner.reset();                                         // frees its buffers for ncu's run
+        after = &to == &from ? before : runner->run(to, request);  // ncu adds up the launches of one kernel
+        runner.reset();                                            // frees its buffers for ncu's run
         blocks.restart();
-        if (wanted.any) line.at("reading the hardware's counters");
-        add_hardware(wanted, asked, {&before, &after});
+        if (wanted.requested) line.at("reading the hardware's counters");
+        add_hardware(wanted, invocation, {&before, &after});
     }
-    write_results(asked, lab::show_difference(from, before, to, after, as));
+    write_results(invocation, lab::show_difference(from, before, to, after, as));
     require_verified(before);
     require_verified(after);
 }

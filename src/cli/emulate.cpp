@@ -16,7 +16,7 @@
 #include "emulate/compile.hpp"
 #include "emulate/process.hpp"
 #include "emulate/program_report.hpp"
-#include "emulator/readings.hpp"
+#include "emulator/named_counters.hpp"
 #include "lab/table.hpp"
 
 namespace cornerturn::cli {
@@ -134,25 +134,26 @@ std::string program_of(const std::vector<std::string>& arguments) {
     return emulate::compiled_program(emulate::compilation::from_arguments(arguments));
 }
 
-int run_emulate(const invocation& asked) {
+int run_emulate(const invocation& invocation) {
     std::vector<emulate::budget> budgets;
-    for (const std::string& text : lines_of(asked.given.word("--budget", "")))
+    for (const std::string& text : lines_of(invocation.arguments.text("--budget", "")))
         budgets.push_back(emulate::budget::parse(text));
-    const std::vector<std::string> wanted = lines_of(asked.given.word("--kernel", ""));
-    const lab::format as = asked.format();
-    const bool by_line = asked.given.has("--lines");
-    const report_file record;
-    std::string options = "report=" + record.path();
+    const std::vector<std::string> wanted = lines_of(invocation.arguments.text("--kernel", ""));
+    const lab::format as = invocation.format();
+    const bool by_line = invocation.arguments.has("--lines");
+    const report_file report;
+    std::string options = "report=" + report.path();
     if (by_line) options += ",lines";
-    if (asked.given.has("--sample")) options += ",sample";
+    if (invocation.arguments.has("--sample")) options += ",sample";
     for (const auto& [name, key, scale] :
          {std::tuple{"--timeout", "timeout", 1}, {"--workers", "workers", 1}, {"--stack", "stack", 1024}})
-        if (asked.given.has(name)) options += fmt::format(",{}={}", key, asked.given.size(name, 0) * scale);
-    std::vector<std::string> program{program_of(asked.repeated)};
-    program.insert(program.end(), asked.after_dashes.begin(), asked.after_dashes.end());
+        if (invocation.arguments.has(name))
+            options += fmt::format(",{}={}", key, invocation.arguments.size(name, 0) * scale);
+    std::vector<std::string> program{program_of(invocation.unknown)};
+    program.insert(program.end(), invocation.after_dashes.begin(), invocation.after_dashes.end());
     setenv("CORNERTURN_EMULATE", options.c_str(), 1);
     const int status = emulate::run_program(program);
-    std::string text = record.text();
+    std::string text = report.text();
     if (text.empty()) {
         say(status > 128 ? fmt::format("signal {} ended the program before it reported its kernels", status - 128)
                          : std::string("the program launched no kernel"));
@@ -186,7 +187,7 @@ int run_emulate(const invocation& asked) {
         text = show(shown, by_line, as);
     else if (!wanted.empty())
         text = only(numbers, text);
-    write_out(asked.output(), text);
+    write_out(invocation.output(), text);
     bool missed = false;
     for (const emulate::budget& b : budgets) {
         for (const std::string& sentence : b.missed(all)) {
@@ -197,14 +198,14 @@ int run_emulate(const invocation& asked) {
     return status == 0 && missed ? 1 : status;
 }
 
-int run_cc(const invocation& asked) {
-    if (!asked.after_dashes.empty())
+int run_cc(const invocation& invocation) {
+    if (!invocation.after_dashes.empty())
         throw invalid_argument("cc only compiles: leave out -- and the arguments after it");
-    if (emulate::asks_version(asked.repeated)) {
+    if (emulate::asks_version(invocation.unknown)) {
         write_out({}, emulate::version_text());
         return 0;
     }
-    emulate::compile(emulate::compilation::from_arguments(asked.repeated));
+    emulate::compile(emulate::compilation::from_arguments(invocation.unknown));
     return 0;
 }
 
@@ -215,7 +216,9 @@ command emulate_command() {
             .help = "Run a CUDA program without a GPU, and count its kernels' memory accesses.",
             .positionals = {},
             .options = {{"--lines", "", "Show counters for each source line."},
-                        {"--sample", "", "Run only some blocks of each launch. Each one stands for its kind."},
+                        {"--sample", "",
+                         "Run only some blocks of each launch; each one counts for all similar blocks. The program's "
+                         "results are then incomplete."},
                         {"--kernel", "NAME", "Show only the kernel with this name. May be repeated."},
                         {"--budget", "'KERNEL: METRIC <= N, ...'",
                          "End with exit code 1 if a counter is outside its limit. May be repeated."},

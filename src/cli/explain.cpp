@@ -25,32 +25,32 @@ std::vector<option> all_options() {
     return all;
 }
 
-std::string explain_choice(const operation& does, const invocation& asked) {
-    if (asked.find("--svg"))
+std::string explain_choice(const operation& op, const invocation& invocation) {
+    if (invocation.find("--svg"))
         throw invalid_argument(
-            fmt::format("--svg needs a kernel's id instead of '{}' (cornerturn list shows the ids)", does.name()));
-    if (asked.find("--timeout"))
+            fmt::format("--svg needs a kernel's id instead of '{}' (cornerturn list shows the ids)", op.name()));
+    if (invocation.find("--timeout"))
         throw invalid_argument(
-            fmt::format("--timeout needs a kernel's id instead of '{}' (cornerturn list shows the ids)", does.name()));
-    const std::vector<option> its = does.explain_options();
+            fmt::format("--timeout needs a kernel's id instead of '{}' (cornerturn list shows the ids)", op.name()));
+    const std::vector<option> its = op.explain_options();
     for (const option& o : all_options()) {
-        if (asked.given.has(o.name) && !has(its, o.name) && !its.empty())
+        if (invocation.arguments.has(o.name) && !has(its, o.name) && !its.empty())
             throw invalid_argument(
-                fmt::format("{} has no option {}: it takes {}", does.name(), o.name, options_text(its)));
+                fmt::format("{} has no option {}: it takes {}", op.name(), o.name, options_text(its)));
     }
-    const explanation why = does.explain(asked.given);
-    switch (asked.format()) {
+    const explanation why = op.explain(invocation.arguments);
+    switch (invocation.format()) {
         case lab::format::json: return lab::json_text(why.json, 2) + "\n";
         case lab::format::table: return lab::wrapped(why.text + "\n", 4);
         default: return why.text + "\n";
     }
 }
 
-void run(const invocation& asked) {
-    const std::string what = asked.given.word("WHAT", "");
-    const bool is_kernel = what.find('/') != std::string::npos;
-    write_out(asked.output(),
-              is_kernel ? explain_kernel(find_kernel(what), asked) : explain_choice(find_operation(what), asked));
+void run(const invocation& invocation) {
+    const std::string name = invocation.arguments.text("WHAT", "");
+    const bool is_kernel = name.find('/') != std::string::npos;
+    write_out(invocation.output(), is_kernel ? explain_kernel(find_kernel(name), invocation)
+                                             : explain_choice(find_operation(name), invocation));
 }
 
 }  // namespace
@@ -59,13 +59,13 @@ command explain_command() {
     std::vector<option> options = {{"--svg", "FILE", "Draw the memory accesses of warp 0. For a kernel's id."},
                                    timeout_option()};
     for (const option& o : all_options()) options.push_back(o);
-    static const std::string what = fmt::format("{}. Or a kernel's id.", operation_help(false));
+    static const std::string help = fmt::format("{}. Or a kernel's id.", operation_help(false));
     return {
         .name = "explain",
         .help =
             "Show which kernel the library would choose, and why. For a kernel's id: show its idea, the counters of "
             "its source lines, and the accesses of one warp.",
-        .positionals = {{"WHAT", "", what.c_str()}},
+        .positionals = {{"WHAT", "", help.c_str()}},
         .options = options,
         .run = run,
         .examples = {"cornerturn explain transpose --rows 10007 --cols 10009",

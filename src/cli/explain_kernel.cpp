@@ -20,23 +20,23 @@ namespace {
 
 constexpr std::int64_t kStandardSize = 1024;
 
-lab::request read_request(const kernel& k, const invocation& asked) {
-    if (const std::string on = asked.given.word("--on", "emulator"); on != "emulator")
+lab::run_request read_request(const kernel& k, const invocation& invocation) {
+    if (const std::string on = invocation.arguments.text("--on", "emulator"); on != "emulator")
         throw invalid_argument(fmt::format("--on is '{}': a kernel's id is explained only on the emulator", on));
-    check_work_options(asked.given, *k.does);
+    check_work_options(invocation.arguments, *k.op);
     const std::vector<option> of_work = work_options();
-    for (const auto& [name, value] : asked.given.given()) {
+    for (const auto& [name, value] : invocation.arguments.all()) {
         if (has(of_work, name) || !name.starts_with("--")) continue;
         constexpr const char* kOthers[] = {"--dtype", "--seed", "--svg", "--timeout", "--on", "--format", "--output"};
         if (std::find(std::begin(kOthers), std::end(kOthers), name) == std::end(kOthers))
             throw invalid_argument(fmt::format(
                 "{} needs an operation, not a kernel's id: {} takes {}, --dtype, --seed, --svg and --timeout", name,
-                k.id, options_text(work_options_of(*k.does))));
+                k.id, options_text(work_options_of(*k.op))));
     }
-    lab::request what{.work = k.does->read(asked.given, kStandardSize)};
-    what.lines = what.watch = true;
-    what.block_seconds = read_timeout(asked);
-    return what;
+    lab::run_request request{.work = k.op->read(invocation.arguments, kStandardSize)};
+    request.lines = request.watch = true;
+    request.block_seconds = read_timeout(invocation);
+    return request;
 }
 
 // Lines of source files, if the files exist.
@@ -73,33 +73,33 @@ std::string notes_of(const kernel& k, lab::format as) {
     return t.print(as);
 }
 
-nlohmann::ordered_json json_of(const kernel& k, const lab::result& r, const std::vector<report::warp_step>& steps,
-                               sources& text) {
+nlohmann::ordered_json json_of(const kernel& k, const lab::result& r,
+                               const std::vector<report::warp_access_site>& sites, sources& text) {
     nlohmann::ordered_json out = lab::to_json(k);
     out["result"] = lab::to_json(r);
     nlohmann::ordered_json code = nlohmann::ordered_json::array(), warp = nlohmann::ordered_json::array();
     for (const auto& line : r.lines)
         code.push_back({{"file", line.file}, {"line", line.line}, {"text", text.line(line.path, line.line)}});
-    for (const report::warp_step& s : steps) {
+    for (const report::warp_access_site& s : sites) {
         const emulator::watched_access& a = *s.access;
         nlohmann::ordered_json lanes = nlohmann::ordered_json::array();  // null: the lane has no access
         for (std::size_t lane = 0; lane < a.offsets.size(); ++lane)
             lanes.push_back((a.active >> lane & 1) != 0 ? nlohmann::ordered_json(a.offsets[lane]) : nullptr);
-        nlohmann::ordered_json step = {{"file", a.file},
+        nlohmann::ordered_json site = {{"file", a.file},
                                        {"line", a.line},
-                                       {"does", report::step_text(a)},
+                                       {"does", report::access_text(a)},
                                        {"place", a.memory},
                                        {"space", a.shared ? "shared" : "global"},
                                        {"bytes", a.width},
                                        {"times", s.times},
                                        {"offsets", lanes}};
         if (a.shared) {
-            step["wavefronts"] = a.wavefronts;
-            step["least_wavefronts"] = a.least_wavefronts;
+            site["wavefronts"] = a.wavefronts;
+            site["least_wavefronts"] = a.least_wavefronts;
         } else {
-            step["sectors"] = a.sectors;
+            site["sectors"] = a.sectors;
         }
-        warp.push_back(step);
+        warp.push_back(site);
     }
     out["code"] = code;
     out["warp"] = warp;
@@ -108,26 +108,26 @@ nlohmann::ordered_json json_of(const kernel& k, const lab::result& r, const std:
 
 }  // namespace
 
-std::string explain_kernel(const kernel& k, const invocation& asked) {
-    const lab::format as = asked.format();
-    const auto svg = asked.find("--svg");
+std::string explain_kernel(const kernel& k, const invocation& invocation) {
+    const lab::format as = invocation.format();
+    const auto svg = invocation.find("--svg");
     if (svg && svg->empty()) throw invalid_argument("--svg is empty: it must be a file");
-    if (svg && svg == asked.output())
+    if (svg && svg == invocation.output())
         throw invalid_argument(fmt::format("--svg and --output are both {}: they must be different files", *svg));
-    const lab::request what = read_request(k, asked);
+    const lab::run_request request = read_request(k, invocation);
     if (svg) check_writable(*svg);
-    const lab::result r = lab::emulator_runner()->run(k, what);
+    const lab::result r = lab::emulator_runner()->run(k, request);
     if (r.failed()) throw error(fmt::format("{}: not verified: {}", r.kernel, r.fault));
-    const auto steps = report::steps_of(r.watched);
+    const auto sites = report::access_sites_of(r.watched);
     if (svg) {
-        if (steps.empty())
+        if (sites.empty())
             throw error(fmt::format("{}: nothing to draw: {}", k.id,
                                     r.ran() ? "its warp 0 has no memory accesses" : r.skipped));
         write_out(svg,
-                  report::picture_of(fmt::format("{}: accesses of warp 0 in the first tile", k.id), steps).as_file());
+                  report::picture_of(fmt::format("{}: accesses of warp 0 in the first tile", k.id), sites).as_file());
     }
     sources text;
-    if (as == lab::format::json) return lab::json_text(json_of(k, r, steps, text), 2) + "\n";
+    if (as == lab::format::json) return lab::json_text(json_of(k, r, sites, text), 2) + "\n";
     lab::table lines = lab::lines_table(r);
     if (!lines.rows.empty()) {
         const bool on_terminal = as == lab::format::table;
@@ -148,10 +148,10 @@ std::string explain_kernel(const kernel& k, const invocation& asked) {
     const std::string heading = lab::profile_heading(r);
     std::string out = (*fence != 0 ? heading : lab::wrapped(heading, 2)) + "\n" + notes_of(k, as);
     if (!lines.rows.empty()) out += "\n" + lines.print(as);
-    if (steps.empty()) return out;
+    if (sites.empty()) return out;
     out += "\nWarp 0 in the first tile: the first execution of each access in the source.\n";
-    for (const report::warp_step& s : steps) {
-        out += fmt::format("\n{}:{}  {}{}\n", s.access->file, s.access->line, report::step_text(*s.access),
+    for (const report::warp_access_site& s : sites) {
+        out += fmt::format("\n{}:{}  {}{}\n", s.access->file, s.access->line, report::access_text(*s.access),
                            s.times > 1 ? fmt::format("; {} times", s.times) : "");
         out += fence + report::picture_text(*s.access) + (*fence != 0 ? "```\n" : "");
     }

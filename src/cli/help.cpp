@@ -22,11 +22,11 @@ std::string entry(const option& o) {
     return entry(*o.value != 0 ? fmt::format("{} {}", o.name, o.value) : std::string(o.name), o.help);
 }
 
-std::string usage_of(const command& what) {
-    if (what.usage != nullptr) return what.usage;
+std::string usage_of(const command& c) {
+    if (c.usage != nullptr) return c.usage;
     std::string usage = "[OPTIONS]";
-    for (const option& o : what.positionals) usage += fmt::format(" {}", o.name);
-    return usage + (what.repeats ? "..." : "");
+    for (const option& o : c.positionals) usage += fmt::format(" {}", o.name);
+    return usage + (c.repeats ? "..." : "");
 }
 
 const char* const kHelpName = "-h, --help";
@@ -43,12 +43,11 @@ std::vector<option> command::all_options() const {
     return all;
 }
 
-std::string help_of(const command& what) {
-    std::string text =
-        lab::wrapped(fmt::format("Usage: cornerturn {} {}\n\n{}\n", what.name, usage_of(what), what.help));
-    if (!what.positionals.empty()) text += "\nArguments:\n";
-    for (const option& o : what.positionals) text += entry(o);
-    const std::vector<option> all = what.all_options();
+std::string help_of(const command& c) {
+    std::string text = lab::wrapped(fmt::format("Usage: cornerturn {} {}\n\n{}\n", c.name, usage_of(c), c.help));
+    if (!c.positionals.empty()) text += "\nArguments:\n";
+    for (const option& o : c.positionals) text += entry(o);
+    const std::vector<option> all = c.all_options();
     std::vector<std::string> owners;  // in the order of the options; the options of all operations come last
     for (const option& o : all) {
         if (*o.whose != 0 && std::find(owners.begin(), owners.end(), o.whose) == owners.end())
@@ -62,8 +61,8 @@ std::string help_of(const command& what) {
         }
     }
     text += entry(kHelpName, "Print this text.");
-    if (!what.examples.empty()) text += "\nExamples:\n";
-    for (const char* example : what.examples) text += fmt::format("  {}\n", example);
+    if (!c.examples.empty()) text += "\nExamples:\n";
+    for (const char* example : c.examples) text += fmt::format("  {}\n", example);
     return text;
 }
 

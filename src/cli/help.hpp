@@ -8,7 +8,7 @@
 
 namespace cornerturn::cli {
 
-std::string help_of(const command& what);
+std::string help_of(const command& c);
 std::string help_of_program(const std::string& about, const std::vector<command>& commands);
 
 }  // namespace cornerturn::cli

@@ -16,10 +16,10 @@ namespace cornerturn::cli {
 namespace {
 
 // The id of a rung, from an id with or without its family.
-std::string id_of(const std::string& name, const operation& does) {
+std::string id_of(const std::string& name, const operation& op) {
     if (name.find('/') != std::string::npos) return name;
     std::vector<std::string> ids;
-    for (const char* family : does.facts().families) ids.push_back(fmt::format("{}/{}", family, name));
+    for (const char* family : op.facts().families) ids.push_back(fmt::format("{}/{}", family, name));
     const auto is_kernel = [](const std::string& id) {
         return std::any_of(kernels().begin(), kernels().end(), [&](const kernel& k) { return k.id == id; });
     };
@@ -28,15 +28,15 @@ std::string id_of(const std::string& name, const operation& does) {
 }
 
 // The named rungs, in the ladder's order.
-std::vector<const kernel*> choose_rungs(const std::vector<const kernel*>& rungs, const operation& does,
+std::vector<const kernel*> choose_rungs(const std::vector<const kernel*>& rungs, const operation& op,
                                         const std::string& text) {
     std::vector<const kernel*> chosen;
     std::istringstream names(text);
     for (std::string name; std::getline(names, name, ',');) {
-        const std::string id = id_of(name, does);
+        const std::string id = id_of(name, op);
         const kernel& named = find_kernel(id);
         if (std::find(rungs.begin(), rungs.end(), &named) == rungs.end())
-            throw invalid_argument(fmt::format("--rungs has {}, which is not a rung of {}", id, does.name()));
+            throw invalid_argument(fmt::format("--rungs has {}, which is not a rung of {}", id, op.name()));
         if (std::find(chosen.begin(), chosen.end(), &named) == chosen.end()) chosen.push_back(&named);
     }
     if (chosen.empty()) throw invalid_argument("--rungs is empty: it takes ids, separated by commas");
@@ -44,31 +44,31 @@ std::vector<const kernel*> choose_rungs(const std::vector<const kernel*>& rungs,
     return chosen;
 }
 
-void run(const invocation& asked) {
-    const operation& does = find_operation(asked.given.word("OPERATION", ""));
-    auto rungs = lab::ladder_of(does);
-    if (const auto named = asked.find("--rungs")) rungs = choose_rungs(rungs, does, *named);
-    const std::string device = device_of(asked);
-    lab::request what = read_request(asked, does, device);
-    const wanted_counters wanted = read_wanted(asked, device);
-    const lab::format as = asked.format();
+void run(const invocation& invocation) {
+    const operation& op = find_operation(invocation.arguments.text("OPERATION", ""));
+    auto rungs = lab::ladder_of(op);
+    if (const auto named = invocation.find("--rungs")) rungs = choose_rungs(rungs, op, *named);
+    const std::string device = device_of(invocation);
+    lab::run_request request = read_request(invocation, op, device);
+    const wanted_counters wanted = read_wanted(invocation, device);
+    const lab::format as = invocation.format();
     std::vector<lab::result> results;
     {
         emulator::block_progress blocks;
-        what.progress = &blocks;
+        request.progress = &blocks;
         progress line([&] { return blocks_text(blocks); });
         std::size_t number = 0;
-        results = lab::run_ladder(rungs, *make_runner(device), what, [&](const kernel& k) {
+        results = lab::run_ladder(rungs, *make_runner(device), request, [&](const kernel& k) {
             blocks.restart();
             line.at(++number, rungs.size(), k.id);
         });
         blocks.restart();
-        if (wanted.any) line.at("reading the hardware's counters");
+        if (wanted.requested) line.at("reading the hardware's counters");
         std::vector<lab::result*> all;
         for (lab::result& r : results) all.push_back(&r);
-        add_hardware(wanted, asked, all);
+        add_hardware(wanted, invocation, all);
     }
-    write_results(asked, lab::show_ladder(results, as));
+    write_results(invocation, lab::show_ladder(results, as));
     for (const lab::result& r : results) require_verified(r);
 }
 

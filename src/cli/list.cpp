@@ -6,7 +6,9 @@
 namespace cornerturn::cli {
 namespace {
 
-void run(const invocation& asked) { write_out(asked.output(), lab::show_list(kernels(), asked.format())); }
+void run(const invocation& invocation) {
+    write_out(invocation.output(), lab::show_list(kernels(), invocation.format()));
+}
 
 }  // namespace
 

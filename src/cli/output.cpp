@@ -31,7 +31,7 @@ bool is_stream(const std::string& path) {
 }  // namespace
 
 void open_standard_files() {
-    // In the wrong mode, so that reading or writing still fails.
+    // Each one is opened for the wrong direction, so that reading or writing still fails.
     for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (fcntl(number, F_GETFD) < 0) (void)open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY);
     }

@@ -7,25 +7,25 @@
 namespace cornerturn::cli {
 namespace {
 
-void run(const invocation& asked) {
-    const kernel& k = find_kernel(asked.given.word("ID", ""));
-    const std::string device = device_for(k, asked);
-    lab::request what = read_request(asked, *k.does, device);
-    const wanted_counters wanted = read_wanted(asked, device);
-    const lab::format as = asked.format();
+void run(const invocation& invocation) {
+    const kernel& k = find_kernel(invocation.arguments.text("ID", ""));
+    const std::string device = device_for(k, invocation);
+    lab::run_request request = read_request(invocation, *k.op, device);
+    const wanted_counters wanted = read_wanted(invocation, device);
+    const lab::format as = invocation.format();
     lab::result r;
     {
         emulator::block_progress blocks;
-        what.progress = &blocks;
+        request.progress = &blocks;
         progress line([&] { return blocks_text(blocks); });
         line.at(k.id);
-        r = make_runner(device)->run(k, what);
+        r = make_runner(device)->run(k, request);
         blocks.restart();
-        if (wanted.any) line.at("reading the hardware's counters");
-        add_hardware(wanted, asked, {&r});
+        if (wanted.requested) line.at("reading the hardware's counters");
+        add_hardware(wanted, invocation, {&r});
     }
-    const bool compares = asked.given.has("--compare") && r.ran();
-    write_results(asked, compares ? lab::show_comparison(r, as) : lab::show_profile(r, as));
+    const bool compares = invocation.arguments.has("--compare") && r.ran();
+    write_results(invocation, compares ? lab::show_comparison(r, as) : lab::show_profile(r, as));
     require_verified(r);
 }
 

@@ -20,9 +20,9 @@
 
 namespace cornerturn::cli {
 
-lab::format invocation::format() const { return lab::find_format(given.word("--format", "table")); }
+lab::format invocation::format() const { return lab::find_format(arguments.text("--format", "table")); }
 
-std::uint64_t invocation::seed() const { return static_cast<std::uint64_t>(given.size("--seed", 1)); }
+std::uint64_t invocation::seed() const { return static_cast<std::uint64_t>(arguments.size("--seed", 1)); }
 
 std::string invocation::text() const { return fmt::format("cornerturn {}", fmt::join(command_line, " ")); }
 
@@ -40,7 +40,7 @@ struct slot {
 };
 
 struct added_command {
-    command what;
+    command definition;
     CLI::App* app = nullptr;
     std::deque<slot> slots = {};  // CLI11 keeps their addresses
     std::vector<std::string> repeated = {};
@@ -51,42 +51,43 @@ struct added_command {
             app->add_flag(o.name, s.is_set, o.help);
         else
             app->add_option(o.name, s.value, o.help)->required(required);
-        if (std::find(what.repeatable.begin(), what.repeatable.end(), o.name) != what.repeatable.end())
+        if (std::find(definition.repeatable.begin(), definition.repeatable.end(), o.name) !=
+            definition.repeatable.end())
             app->get_option(o.name)->multi_option_policy(CLI::MultiOptionPolicy::Join);
     }
     void add_all(CLI::App& program) {
-        app = program.add_subcommand(what.name, what.help);
-        for (const option& o : what.positionals) {
-            if (what.repeats && &o == &what.positionals.back())
+        app = program.add_subcommand(definition.name, definition.help);
+        for (const option& o : definition.positionals) {
+            if (definition.repeats && &o == &definition.positionals.back())
                 app->add_option(o.name, repeated, o.help)->required();
             else
                 add(o, true);
         }
-        if (what.keeps_arguments) app->allow_extras();
-        for (const option& o : what.all_options()) add(o);
+        if (definition.keeps_arguments) app->allow_extras();
+        for (const option& o : definition.all_options()) add(o);
     }
     invocation read(const std::vector<std::string>& command_line) const {
         invocation all{{}, repeated, command_line};
-        if (what.keeps_arguments) {
-            all.repeated = app->remaining();
+        if (definition.keeps_arguments) {
+            all.unknown = app->remaining();
             const auto dashes = std::find(command_line.begin(), command_line.end(), "--");
             if (dashes != command_line.end()) all.after_dashes.assign(dashes + 1, command_line.end());
         }
         for (const slot& s : slots) {
-            if (s.flag ? s.is_set : s.value.has_value()) all.given.give(s.name, s.value.value_or(""));
+            if (s.flag ? s.is_set : s.value.has_value()) all.arguments.give(s.name, s.value.value_or(""));
         }
         return all;
     }
 };
 
 // CLI11's message about a mistake, in the form of this program's messages.
-std::string message_of(const CLI::ParseError& mistake, const command& what) {
+std::string message_of(const CLI::ParseError& mistake, const command& definition) {
     const std::string text = mistake.what();
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&mistake) != nullptr)  // "--cols: 1 required TEXT missing"
         return text.substr(0, text.find(':')) + " takes one value";
-    for (const option& o : what.positionals) {
+    for (const option& o : definition.positionals) {
         if (text == std::string(o.name) + " is required")
-            return fmt::format("{} needs {}. {}", what.name, o.name, o.help);
+            return fmt::format("{} needs {}. {}", definition.name, o.name, o.help);
     }
     return text;
 }
@@ -102,7 +103,7 @@ int run(int argc, char** argv) {
     std::vector<std::string> names;
     for (added_command& c : commands) {
         c.add_all(app);
-        names.emplace_back(c.what.name);
+        names.emplace_back(c.definition.name);
     }
     const std::vector<std::string> arguments(argv + 1, argv + argc);
     const bool about_program =
@@ -115,7 +116,7 @@ int run(int argc, char** argv) {
     }
     // The arguments after -- are for another program.
     const bool keeps_arguments = std::any_of(commands.begin(), commands.end(), [&](const added_command& c) {
-        return c.what.keeps_arguments && !arguments.empty() && c.what.name == arguments[0];
+        return c.definition.keeps_arguments && !arguments.empty() && c.definition.name == arguments[0];
     });
     const auto own_count =
         keeps_arguments ? std::find(arguments.begin(), arguments.end(), "--") - arguments.begin() + 1 : argc;
@@ -132,36 +133,38 @@ int run(int argc, char** argv) {
             write_out(std::nullopt, CORNERTURN_VERSION "\n");
         } else if (about_program) {
             std::vector<command> all;
-            for (const added_command& c : commands) all.push_back(c.what);
+            for (const added_command& c : commands) all.push_back(c.definition);
             write_out(std::nullopt, help_of_program(kAbout, all));
         } else {
             const auto its = std::find(names.begin(), names.end(), arguments[0]) - names.begin();
-            write_out(std::nullopt, help_of(commands[static_cast<std::size_t>(its)].what));
+            write_out(std::nullopt, help_of(commands[static_cast<std::size_t>(its)].definition));
         }
         return 0;
     } catch (const CLI::ParseError& mistake) {
         const auto its = std::find(names.begin(), names.end(), arguments[0]) - names.begin();
         throw invalid_argument(fmt::format("{} (cornerturn {} --help shows its options)",
-                                           message_of(mistake, commands[static_cast<std::size_t>(its)].what),
+                                           message_of(mistake, commands[static_cast<std::size_t>(its)].definition),
                                            arguments[0]));
     }
     for (const added_command& c : commands) {
         if (!c.app->parsed()) continue;
-        const invocation asked = c.read(arguments);
-        if (!c.what.own_format) asked.seed();  // a mistake in --seed counts even if nothing is random
-        check_writable(asked.output());
-        if (c.what.run_for_status != nullptr) return c.what.run_for_status(asked);
-        c.what.run(asked);
+        const invocation invocation = c.read(arguments);
+        if (!c.definition.own_format) invocation.seed();  // a mistake in --seed counts even if nothing is random
+        check_writable(invocation.output());
+        if (c.definition.run_for_status != nullptr) return c.definition.run_for_status(invocation);
+        c.definition.run(invocation);
     }
     return 0;
 }
 
 // Reports that memory ran out. The size of the failed allocation is unknown here.
 void say_out_of_memory() {
-    char text[128] = "the system does not have enough memory";
+    char text[160] = "the system does not have enough memory";
     rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-        std::snprintf(text, sizeof text, "this needs more than %llu bytes of memory, which is the limit (ulimit -v)",
+        std::snprintf(text, sizeof text,
+                      "the command needs more memory than the limit of %llu bytes (ulimit -v): raise the limit, or "
+                      "choose a smaller problem",
                       static_cast<unsigned long long>(limit.rlim_cur));
     say(text);
 }

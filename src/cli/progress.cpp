@@ -26,7 +26,7 @@ bool terminal_can_show() {
 }
 
 // The longest line that does not wrap: a wrapped line could not be erased.
-std::size_t room() {
+std::size_t usable_width() {
     winsize size = {};
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 2) return 79;
     return size.ws_col - 1U;
@@ -83,7 +83,7 @@ void progress::run() {
 void progress::print(const std::string& line) {
     if (line.empty() || line == printed_) return;
     printed_ = line;
-    std::string plain = line.substr(0, room());
+    std::string plain = line.substr(0, usable_width());
     std::replace_if(
         plain.begin(), plain.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; },
         '?');  // names can have control characters

@@ -17,7 +17,7 @@ namespace cornerturn::cli {
 // erase lines.
 class progress {
 public:
-    // The other thread calls `more` for the text after that of at().
+    // `more` returns text to append to that of at(). The printing thread calls it.
     explicit progress(std::function<std::string()> more = {});
     ~progress();
     progress(const progress&) = delete;

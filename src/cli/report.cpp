@@ -51,16 +51,16 @@ std::string link_to(const fs::path& target, const std::optional<std::string>& pa
     return link;
 }
 
-void run(const invocation& asked) {
-    const std::string format = asked.given.word("--format", "html");
-    const auto plots = asked.find("--plots"), output = asked.output();
+void run(const invocation& invocation) {
+    const std::string format = invocation.arguments.text("--format", "html");
+    const auto plots = invocation.find("--plots"), output = invocation.output();
     if (format != "html" && format != "markdown")
         throw invalid_argument(fmt::format("--format is '{}': it must be html or markdown", format));
     if (plots && plots->empty()) throw invalid_argument("--plots is empty: it must be a folder");
     std::vector<report::document> documents;
     std::optional<progress> line(std::in_place);
-    for (const std::string& path : asked.repeated) {
-        line->at(documents.size() + 1, asked.repeated.size(), "reading " + path);
+    for (const std::string& path : invocation.repeated) {
+        line->at(documents.size() + 1, invocation.repeated.size(), "reading " + path);
         std::error_code ignored;
         if (output && fs::equivalent(path, *output, ignored))
             throw invalid_argument(

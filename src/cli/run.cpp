@@ -42,9 +42,9 @@ std::vector<option> options_of_all(std::vector<option> (*of)(const operation&)) 
     return all;
 }
 
-std::vector<option> work_options_of(const operation& does) {
-    std::vector<option> all = does.facts().sizes;
-    all.insert(all.end(), does.facts().layout.begin(), does.facts().layout.end());
+std::vector<option> work_options_of(const operation& op) {
+    std::vector<option> all = op.facts().sizes;
+    all.insert(all.end(), op.facts().layout.begin(), op.facts().layout.end());
     return all;
 }
 
@@ -52,49 +52,52 @@ std::vector<option> work_options() { return options_of_all(work_options_of); }
 
 std::vector<option> run_options() {
     std::vector<option> all = work_options();
-    all.insert(
-        all.end(),
-        {{"--dtype", "u8|u16|f32|f64|c128...",
-          "Type of the elements: u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64 c64 c128. Default: f32."},
-         {"--on", "emulator|cuda", "Where the kernels run. Default: cuda if there is a GPU."},
-         {"--full", "", "On the emulator: run every block, even of a large matrix."},
-         timeout_option(),
-         {"--warm", "", "On cuda: do not flush the L2 cache between samples."},
-         {"--untimed", "", "On cuda: launch once and verify, without timing."},
-         {"--placement", "N", "On cuda: allocate N pairs of matrices first, to get other memory. Default: 0."},
-         {"--counters", "", "On cuda: read the hardware's counters too, with Nsight Compute."},
-         {"--metrics", "NAME,NAME", "On cuda: read these counters too, by Nsight Compute's names."},
-         {"--ncu", "FILE", "Nsight Compute's command line program. Default: the one in PATH or in its packages."}});
+    all.insert(all.end(),
+               {{"--dtype", "u8|u16|f32|f64|c128...",
+                 "Type of the elements: u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64 c64 c128. Default: f32."},
+                {"--on", "emulator|cuda", "Where the kernels run. Default: cuda if there is a GPU."},
+                {"--full", "", "On the emulator: run every block, even of a large matrix."},
+                timeout_option(),
+                {"--warm", "", "On cuda: do not flush the L2 cache between samples."},
+                {"--untimed", "", "On cuda: launch once and verify, without timing."},
+                {"--placement", "N",
+                 "On cuda: first allocate N other pairs of matrices, so that the measured ones get other addresses. "
+                 "Default: 0."},
+                {"--counters", "", "On cuda: read the hardware's counters too, with Nsight Compute."},
+                {"--metrics", "NAME,NAME", "On cuda: read these counters too, by Nsight Compute's names."},
+                {"--ncu", "FILE",
+                 "Nsight Compute's command line program. Default: ncu from PATH, or from the folders where NVIDIA's "
+                 "packages install it."}});
     return all;
 }
 
-void check_work_options(const arguments& given, const operation& does) {
-    const std::vector<option> its = work_options_of(does);
+void check_work_options(const arguments& given, const operation& op) {
+    const std::vector<option> its = work_options_of(op);
     std::vector<option> others;
     for (const option& o : work_options()) {
         if (given.has(o.name) && !has(its, o.name)) others.push_back(o);
     }
     if (others.empty()) return;
-    const operation_facts& facts = does.facts();
-    throw invalid_argument(fmt::format("{} does not take {}: its sizes are {}{}", does.name(), options_text(others),
-                                       options_text(facts.sizes),
-                                       facts.layout.empty() ? "" : "; it also takes " + options_text(facts.layout)));
+    const operation_facts& facts = op.facts();
+    throw invalid_argument(fmt::format("{} does not take {}: its options for sizes are {}{}", op.name(),
+                                       options_text(others), options_text(facts.sizes),
+                                       facts.layout.empty() ? "" : "; for the layout, " + options_text(facts.layout)));
 }
 
-std::string device_of(const invocation& asked) {
-    const auto on = asked.find("--on");
+std::string device_of(const invocation& invocation) {
+    const auto on = invocation.find("--on");
     if (!on) {
         std::string reason;
         return lab::cuda_available(reason) ? "cuda" : "emulator";
     }
     if (*on != "cuda" && *on != "emulator")
-        throw invalid_argument(fmt::format("--on is '{}': it can be emulator or cuda", *on));
+        throw invalid_argument(fmt::format("--on is '{}': it must be emulator or cuda", *on));
     return *on;
 }
 
-std::string device_for(const kernel& k, const invocation& asked) {
-    if (!k.is_built_for(backend::host)) return device_of(asked);
-    if (asked.find("--on") && device_of(asked) == "cuda")
+std::string device_for(const kernel& k, const invocation& invocation) {
+    if (!k.is_built_for(backend::host)) return device_of(invocation);
+    if (invocation.find("--on") && device_of(invocation) == "cuda")
         throw invalid_argument(fmt::format("{} runs only on the host: leave out --on cuda", k.id));
     return "host";
 }
@@ -107,16 +110,16 @@ std::unique_ptr<lab::runner> make_runner(const std::string& device) {
     return device == "cuda" ? lab::cuda_runner() : lab::emulator_runner();
 }
 
-lab::request read_request(const invocation& asked, const operation& does, const std::string& device) {
-    check_work_options(asked.given, does);
+lab::run_request read_request(const invocation& invocation, const operation& op, const std::string& device) {
+    check_work_options(invocation.arguments, op);
     // The default sizes show the ladder's steps in a short time on either device.
-    lab::request r{.work = does.read(asked.given, device == "cuda" ? 4096 : 1024)};
-    r.placement = read_placement(asked, does, device == "cuda");
-    r.full = asked.given.has("--full");
-    r.block_seconds = read_timeout(asked);
-    r.lines = asked.given.has("--lines");
-    r.warm = asked.given.has("--warm");
-    r.timed = !asked.given.has("--untimed") && !lab::is_profiled();
+    lab::run_request r{.work = op.read(invocation.arguments, device == "cuda" ? 4096 : 1024)};
+    r.placement = read_placement(invocation, op, device == "cuda");
+    r.full = invocation.arguments.has("--full");
+    r.block_seconds = read_timeout(invocation);
+    r.lines = invocation.arguments.has("--lines");
+    r.warm = invocation.arguments.has("--warm");
+    r.timed = !invocation.arguments.has("--untimed") && !lab::is_profiled();
     r.counted = r.tried = !lab::is_profiled();
     return r;
 }
@@ -125,9 +128,9 @@ option timeout_option() {
     return {"--timeout", "SECONDS", "On the emulator: how long one block may take; 0 means no limit. Default: 300."};
 }
 
-double read_timeout(const invocation& asked) {
-    const auto text = asked.find("--timeout");
-    if (!text) return lab::request{}.block_seconds;
+double read_timeout(const invocation& invocation) {
+    const auto text = invocation.find("--timeout");
+    if (!text) return lab::run_request{}.block_seconds;
     constexpr double kMost = 1e6;
     double seconds = 0;
     const auto [end, status] = std::from_chars(text->data(), text->data() + text->size(), seconds);
@@ -137,36 +140,37 @@ double read_timeout(const invocation& asked) {
     return seconds;
 }
 
-int read_placement(const invocation& asked, const operation& does, bool on_gpu) {
-    if (!asked.given.has("--placement")) return 0;
-    if (!on_gpu || !does.facts().shares_memory)
+int read_placement(const invocation& invocation, const operation& op, bool on_gpu) {
+    if (!invocation.arguments.has("--placement")) return 0;
+    if (!on_gpu || !op.facts().shares_memory)
         throw invalid_argument("--placement works only on a GPU, with operations that move elements: leave it out");
-    return asked.given.whole("--placement", 0, 0, 64);
+    return invocation.arguments.whole("--placement", 0, 0, 64);
 }
 
-wanted_counters read_wanted(const invocation& asked, const std::string& device) {
+wanted_counters read_wanted(const invocation& invocation, const std::string& device) {
     wanted_counters wanted;
     for (const char* name : {"--counters", "--compare", "--metrics", "--ncu"})
-        wanted.any = wanted.any || asked.given.has(name);
-    if (!wanted.any) return wanted;
-    if (const auto more = asked.find("--metrics")) wanted.more = lab::read_metrics(*more);
+        wanted.requested = wanted.requested || invocation.arguments.has(name);
+    if (!wanted.requested) return wanted;
+    if (const auto more = invocation.find("--metrics")) wanted.extra_metrics = lab::read_metrics(*more);
     if (device != "cuda") {
         std::string reason = device == "host" ? "this kernel runs on the host" : "--on is " + device;
-        if (!asked.given.has("--on") && device != "host") lab::cuda_available(reason);
-        throw invalid_argument(fmt::format(
-            "hardware counters need a GPU, but {}; without them this command shows the emulator's counters", reason));
+        if (!invocation.arguments.has("--on") && device != "host") lab::cuda_available(reason);
+        throw invalid_argument(
+            fmt::format("hardware counters need a GPU, but {}: leave out --counters, --compare, --metrics and --ncu{}",
+                        reason, device == "host" ? "" : " to see the emulator's counters"));
     }
     std::string reason;
     if (!lab::cuda_available(reason)) throw unsupported("no GPU to run on: " + reason);
     if (lab::is_profiled()) return {};
-    wanted.ncu = lab::find_ncu(asked.given.word("--ncu", ""));
+    wanted.ncu = lab::find_ncu(invocation.arguments.text("--ncu", ""));
     return wanted;
 }
 
-void add_hardware(const wanted_counters& wanted, const invocation& asked, std::vector<lab::result*> results) {
+void add_hardware(const wanted_counters& wanted, const invocation& invocation, std::vector<lab::result*> results) {
     std::erase_if(results, [](const lab::result* r) { return !r->ran() || r->checked_of == 0; });
-    if (!wanted.any || results.empty()) return;
-    auto read = lab::read_hardware(wanted.ncu, asked.command_line, wanted.more);
+    if (!wanted.requested || results.empty()) return;
+    auto read = lab::read_hardware(wanted.ncu, invocation.command_line, wanted.extra_metrics);
     for (lab::result* r : results) {
         const auto found = read.find(r->kernel);
         if (found == read.end())
@@ -175,8 +179,8 @@ void add_hardware(const wanted_counters& wanted, const invocation& asked, std::v
     }
 }
 
-void write_results(const invocation& asked, const std::string& text) {
-    if (!lab::is_profiled()) write_out(asked.output(), text);
+void write_results(const invocation& invocation, const std::string& text) {
+    if (!lab::is_profiled()) write_out(invocation.output(), text);
 }
 
 void require_verified(const lab::result& r) {

@@ -113,16 +113,16 @@ std::string show(std::int64_t rows, std::int64_t cols, const dtype& type, std::u
     }
 }
 
-void run(const invocation& asked) {
-    const lab::format as = asked.format();
-    const std::string shape = asked.given.word("SHAPE", "");
+void run(const invocation& invocation) {
+    const lab::format as = invocation.format();
+    const std::string shape = invocation.arguments.text("SHAPE", "");
     const std::size_t x = shape.find('x');
     if (x == std::string::npos || x == 0 || x + 1 == shape.size())
         throw invalid_argument(fmt::format("the shape is '{}': it must be ROWSxCOLS, such as 4x8", shape));
     const std::int64_t rows = parse_size("ROWS of " + shape, shape.substr(0, x));
     const std::int64_t cols = parse_size("COLS of " + shape, shape.substr(x + 1));
-    const dtype type = find_dtype(asked.given.word("--dtype", "i32"));
-    write_out(asked.output(), show(rows, cols, type, asked.seed(), as));
+    const dtype type = find_dtype(invocation.arguments.text("--dtype", "i32"));
+    write_out(invocation.output(), show(rows, cols, type, invocation.seed(), as));
 }
 
 }  // namespace

@@ -23,38 +23,38 @@ namespace {
 
 // ---- The request ----------------------------------------------------------------------------------------------------
 
-files::file_request read_request(const invocation& asked) {
-    const arguments& given = asked.given;
-    files::file_request what{.source = given.word("IN", ""),
-                             .destination = given.word("OUT", ""),
-                             .memory = parse_bytes("--memory", given.word("--memory", "1GiB"))};
-    const std::string layout = given.word("--layout", "c"), on = given.word("--on", "host");
+files::file_request read_request(const invocation& invocation) {
+    const arguments& given = invocation.arguments;
+    files::file_request request{.source = given.text("IN", ""),
+                                .destination = given.text("OUT", ""),
+                                .memory = parse_bytes("--memory", given.text("--memory", "1GiB"))};
+    const std::string layout = given.text("--layout", "c"), on = given.text("--on", "host");
     if (layout != "c" && layout != "f")
-        throw invalid_argument(fmt::format("--layout is '{}': it can be c or f", layout));
-    what.layout = layout == "c" ? files::order::c : files::order::fortran;
-    if (on != "host" && on != "cuda") throw invalid_argument(fmt::format("--on is '{}': it can be host or cuda", on));
+        throw invalid_argument(fmt::format("--layout is '{}': it must be c or f", layout));
+    request.layout = layout == "c" ? files::storage_order::c : files::storage_order::fortran;
+    if (on != "host" && on != "cuda") throw invalid_argument(fmt::format("--on is '{}': it must be host or cuda", on));
     if (given.has("--threads")) {
-        what.threads = given.size("--threads", 0);
-        if (what.threads == 0) throw invalid_argument("--threads is 0: it must be 1 or more");
+        request.threads = given.size("--threads", 0);
+        if (request.threads == 0) throw invalid_argument("--threads is 0: it must be 1 or more");
     }
-    if (given.has("--axes")) what.axes = given.list("--axes", {});
+    if (given.has("--axes")) request.axes = given.list("--axes", {});
     const bool type = given.has("--dtype"), size = given.has("--element-size"), shape = given.has("--shape");
     const bool rows = given.has("--rows"), cols = given.has("--cols");
     if (rows || cols || shape || type || size) {
         if (rows != cols || rows == shape || type == size)
             throw invalid_argument(
                 "a file without a header needs --rows and --cols, or --shape, and one of --dtype and --element-size");
-        const std::int64_t bytes = type ? find_dtype(given.word("--dtype", "")).size : given.size("--element-size", 0);
+        const std::int64_t bytes = type ? find_dtype(given.text("--dtype", "")).size : given.size("--element-size", 0);
         if (bytes == 0) throw invalid_argument("--element-size is 0: it must be 1 or more");
-        what.raw = files::raw_shape{{given.size("--rows", 0), given.size("--cols", 0)}, bytes};
-        if (shape) what.raw->extents = given.list("--shape", {});
-        for (const std::int64_t extent : what.raw->extents) {
+        request.raw = files::raw_shape{{given.size("--rows", 0), given.size("--cols", 0)}, bytes};
+        if (shape) request.raw->extents = given.list("--shape", {});
+        for (const std::int64_t extent : request.raw->extents) {
             if (extent < 0)
                 throw invalid_argument(
-                    fmt::format("--shape is {}: an extent must not be negative", given.word("--shape", "")));
+                    fmt::format("--shape is {}: an extent must not be negative", given.text("--shape", "")));
         }
     }
-    return what;
+    return request;
 }
 
 // ---- While it runs --------------------------------------------------------------------------------------------------
@@ -111,13 +111,13 @@ private:
     std::atomic<std::int64_t> done_{0}, of_{0};
 };
 
-std::string show(const files::file_request& what, const files::file_result& r, lab::format as) {
+std::string show(const files::file_request& request, const files::file_result& r, lab::format as) {
     const double rate = r.seconds > 0 ? static_cast<double>(r.bytes) / r.seconds : 0;
     if (as == lab::format::json) {
-        const nlohmann::ordered_json out = {{"source", what.source}, {"destination", what.destination},
-                                            {"from", r.from},        {"to", r.to},
-                                            {"bytes", r.bytes},      {"copied", r.copied},
-                                            {"tiles", r.tiles},      {"seconds", r.seconds}};
+        const nlohmann::ordered_json out = {{"source", request.source}, {"destination", request.destination},
+                                            {"from", r.from},           {"to", r.to},
+                                            {"bytes", r.bytes},         {"copied", r.copied},
+                                            {"tiles", r.tiles},         {"seconds", r.seconds}};
         return lab::json_text(out) + "\n";
     }
     if (as == lab::format::table) {
@@ -126,8 +126,8 @@ std::string show(const files::file_request& what, const files::file_result& r, l
                            bytes_text(static_cast<double>(r.bytes)), r.seconds, bytes_text(rate));
     }
     lab::table t{{{"source"}, {"destination"}, {"from"}, {"to"}, {"bytes", true}, {"copied"}, {"seconds", true}}, {}};
-    t.rows.push_back({what.source, what.destination, r.from, r.to, std::to_string(r.bytes), r.copied ? "yes" : "no",
-                      fmt::format("{:.3f}", r.seconds)});
+    t.rows.push_back({request.source, request.destination, r.from, r.to, std::to_string(r.bytes),
+                      r.copied ? "yes" : "no", fmt::format("{:.3f}", r.seconds)});
     return t.print(as);
 }
 
@@ -140,14 +140,14 @@ void require_different_files(const std::string& output, const std::string& file)
 }
 
 // If a signal interrupts it, the program ends by that signal: a shell then stops its script.
-files::file_result transpose(files::file_request what) {
+files::file_result transpose(files::file_request request) {
     try {
         const interrupt_scope scope;
         file_progress done;
         const progress line([&] { return done.text(); });
-        what.stop = &interrupted;
-        if (line.can_show()) what.progress = std::ref(done);
-        return files::transpose_file(what);
+        request.stop = &interrupted;
+        if (line.can_show()) request.progress = std::ref(done);
+        return files::transpose_file(request);
     } catch (const error&) {
         if (interrupted_by == 0) throw;
     }
@@ -156,22 +156,22 @@ files::file_result transpose(files::file_request what) {
     throw error("interrupted");  // if the signal is blocked
 }
 
-void run(const invocation& asked) {
-    const lab::format as = asked.format();
-    files::file_request what = read_request(asked);
-    for (const std::string& file : {what.source, what.destination}) {
-        if (asked.output()) require_different_files(*asked.output(), file);
+void run(const invocation& invocation) {
+    const lab::format as = invocation.format();
+    files::file_request request = read_request(invocation);
+    for (const std::string& file : {request.source, request.destination}) {
+        if (invocation.output()) require_different_files(*invocation.output(), file);
     }
-    if (asked.given.word("--on", "host") == "cuda") {
+    if (invocation.arguments.text("--on", "host") == "cuda") {
         std::string reason;
         if (!lab::cuda_available(reason)) throw unsupported("no GPU to run on: " + reason);
-        what.tiles = files::cuda_tiles();
+        request.tiles = files::cuda_tiles();
     }
-    const files::file_result result = transpose(what);
+    const files::file_result result = transpose(request);
     try {
-        write_out(asked.output(), show(what, result, as));
+        write_out(invocation.output(), show(request, result, as));
     } catch (const error& why) {
-        throw error(fmt::format("{} is written, but its summary is not: {}", what.destination, why.what()));
+        throw error(fmt::format("{} is written, but its summary is not: {}", request.destination, why.what()));
     }
 }
 

@@ -62,17 +62,20 @@ void named_batch::check_extent(std::int64_t element_size) const {
     if (__builtin_mul_overflow(count - 1, count > 1 ? stride : 0, &last) ||
         __builtin_mul_overflow(rows - 1, ld, &down) || __builtin_add_overflow(last, down, &last) ||
         __builtin_add_overflow(last, cols, &last) || __builtin_mul_overflow(last, element_size, &bytes)) {
-        throw invalid_argument(std::string(name) + " is " + to_string(count) + " times " + shape() + ", ld " +
-                               to_string(ld) + ", stride " + to_string(stride) + ", of " + to_string(element_size) +
-                               "-byte elements: its size does not fit in 64 bits");
+        const bool is_batch = count > 1;
+        throw invalid_argument(std::string(name) + " is a " +
+                               (is_batch ? "batch of " + to_string(count) + " matrices" : "matrix") + " of " + shape() +
+                               " (ld " + to_string(ld) + (is_batch ? ", stride " + to_string(stride) : "") + ", " +
+                               to_string(element_size) + "-byte elements): its size does not fit in 64 bits");
     }
 }
 
-void named_batch::check_apart() const {
+void named_batch::check_no_overlap() const {
     if (is_empty(*this) || count == 1 || one_after_another(*this) || side_by_side(*this)) return;
     refuse(std::string(name) + members->stride, to_string(stride),
-           "matrices of " + shape() + " with ld " + to_string(ld) + " would overlap; it must be at least " +
-               to_string(matrix_span(*this)) + ", or the matrices must fit side by side in ld");
+           "with this stride, matrices of " + shape() + " with ld " + to_string(ld) + " overlap; it must be at least " +
+               to_string(matrix_span(*this)) + ", or, for matrices side by side in longer rows, at least " +
+               to_string(cols) + " with an ld of at least (count - 1) * stride + " + to_string(cols));
 }
 
 void detail::check_holds(std::size_t size, const batch_layout& layout) {
@@ -119,7 +122,7 @@ void check_layout(const transpose_layout& l) {
     check_not_negative(destination.name, kInCode.stride, destination.stride);
     source.check_extent(l.element_size);
     destination.check_extent(l.element_size);
-    destination.check_apart();
+    destination.check_no_overlap();
 }
 
 bool is_empty(const transpose_layout& l) { return is_empty(source_of(l)); }
@@ -131,8 +134,8 @@ transpose_layout checked_layout(const batch_layout& source, const batch_layout& 
     check_layout(layout);
     if (destination.rows != source.cols || destination.cols != source.rows) {
         refuse("destination", to_string(destination.rows) + " x " + to_string(destination.cols),
-               "the transpose of a source of " + to_string(source.rows) + " x " + to_string(source.cols) + " is " +
-                   to_string(source.cols) + " x " + to_string(source.rows));
+               "it must be " + to_string(source.cols) + " x " + to_string(source.rows) +
+                   ", the transpose of the source's " + to_string(source.rows) + " x " + to_string(source.cols));
     }
     if (destination.count != source.count) {
         refuse("destination.count", to_string(destination.count),

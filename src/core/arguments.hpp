@@ -20,7 +20,7 @@ struct member_names {
     const char *rows, *cols, *ld, *count, *stride;
 };
 inline constexpr member_names kInCode{".rows", ".cols", ".ld", ".count", ".stride"};
-inline constexpr member_names kInWords{" rows", " cols", "'s leading dimension", " count", " stride"};
+inline constexpr member_names kInEnglish{" rows", " cols", "'s leading dimension", " count", " stride"};
 
 // Messages call the value "<name><member>".
 void check_not_negative(const char* name, const char* member, std::int64_t value);
@@ -37,13 +37,13 @@ struct named_batch : batch_layout {
     // If the batch is not empty: check_ld(), and the size in bytes fits in 64 bits.
     void check_extent(std::int64_t element_size) const;
     // No two matrices share an element. This must hold for a destination.
-    void check_apart() const;
+    void check_no_overlap() const;
 };
 
 // The address is not null and is a multiple of `alignment` bytes. Messages call it "<name>.data".
 void check_address(const char* name, std::uintptr_t address, std::int64_t alignment);
 
-// An element can have this size in bytes and this alignment.
+// The size is 1 to 2147483647 bytes, and the alignment is a power of two that divides it.
 void check_element(std::int64_t size, std::int64_t alignment);
 
 bool is_empty(const transpose_layout& layout);

@@ -11,7 +11,7 @@
 namespace cornerturn::detail {
 
 template <class Number>
-axis_list list(int rank, const Number* numbers, const char* name) {
+axis_list axis_list_of(int rank, const Number* numbers, const char* name) {
     if (rank < 0 || rank > kMostAxes) refuse("rank", std::to_string(rank), "it must be 0 to 32");
     if (rank > 0 && numbers == nullptr) refuse(name, "NULL", "it must point to " + std::to_string(rank) + " numbers");
     axis_list all;
@@ -22,11 +22,11 @@ axis_list list(int rank, const Number* numbers, const char* name) {
 
 // The given strides, or those of a packed tensor if `strides` is NULL.
 inline axis_list strides_or_packed(int rank, const std::int64_t* strides, const axis_list& extents) {
-    return strides == nullptr ? packed_strides(extents) : list(rank, strides, "strides");
+    return strides == nullptr ? packed_strides(extents) : axis_list_of(rank, strides, "strides");
 }
 
 // Copies as much as fits, and a terminating zero.
-inline void put_text(const std::string& from, char* text, std::size_t text_size) {
+inline void copy_text(const std::string& from, char* text, std::size_t text_size) {
     if (text == nullptr) refuse("text", "NULL", "it must point to text_size characters");
     if (text_size == 0) refuse("text_size", "0", "it must be at least 1");
     text[from.copy(text, text_size - 1)] = '\0';
@@ -39,9 +39,9 @@ struct permutation {
 
     permutation(int rank, const std::int64_t* extents, const std::int64_t* strides, const int* order,
                 const std::int64_t* to_strides)
-        : source_extents(list(rank, extents, "extents")),
+        : source_extents(axis_list_of(rank, extents, "extents")),
           source_strides(strides_or_packed(rank, strides, source_extents)) {
-        axes = list(rank, order, "axes");
+        axes = axis_list_of(rank, order, "axes");
         for (int i = 0; i < rank; ++i) {  // permute() refuses axes out of range
             const int axis = order[i] < 0 ? order[i] + rank : order[i];
             const bool is_axis = axis >= 0 && axis < rank;

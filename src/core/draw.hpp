@@ -24,7 +24,7 @@ inline std::int64_t draw_log_uniform(random_bits& random, double least, double m
 }
 
 // The size for a small problem that resembles a large one. It is `size` itself if that is small. Otherwise it has the
-// same remainder for every power of two up to `step`, and `step` is a power of two.
+// same remainder modulo every power of two up to `step`, which must be one itself.
 inline std::int64_t small_like(std::int64_t size, std::int64_t step) {
     return size < 2 * step ? size : step + size % step;
 }

@@ -24,7 +24,7 @@ dtype find_dtype(const std::string& name) {
         if (name == known.name) return known;
         names += names.empty() ? known.name : std::string(", ") + known.name;
     }
-    throw invalid_argument("dtype '" + name + "' is not known; it can be " + names);
+    throw invalid_argument("dtype '" + name + "' is not known: it must be one of " + names);
 }
 
 }  // namespace cornerturn

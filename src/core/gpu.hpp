@@ -19,9 +19,9 @@ struct gpu {
 // Kernels are tuned for this GPU, and the emulator emulates it.
 inline constexpr gpu kH200{};
 
-// Whether the L2 should keep the last part of a result of `bytes` as long as it can, for the work that follows. A
-// result of up to about half the L2 stays there anyway. A result of more than about ten times the L2 is written fastest
-// if its lines leave the L2 in the order of the writes. On an H200: from 24 MiB, exclusive, to 512 MiB
+// Whether kernels ask the L2 to keep the last part of a result of `bytes` as long as it can, for the work that follows.
+// A result of up to about half the L2 stays there anyway. A result of more than about ten times the L2 is written
+// fastest if its lines leave the L2 in the order of the writes. On an H200: from 24 MiB, exclusive, to 512 MiB
 // (docs/experiments/transpose.md).
 constexpr bool keeps_result(std::int64_t bytes, std::int64_t l2_bytes) {
     return bytes > l2_bytes * 12 / 25 && bytes <= l2_bytes * 256 / 25;
@@ -43,11 +43,11 @@ constexpr int shared_bytes_of_capability(int capability) {
 
 // A GPU of which only the compute capability is known. Its other properties are those of the H200.
 constexpr gpu gpu_of_capability(int capability) {
-    gpu on = kH200;
-    on.capability = capability;
-    on.shared_bytes = shared_bytes_of_capability(capability);
-    on.shared_bytes_of_block = on.shared_bytes - (capability >= 80 ? 1 << 10 : 0);  // CUDA reserves the rest
-    return on;
+    gpu result = kH200;
+    result.capability = capability;
+    result.shared_bytes = shared_bytes_of_capability(capability);
+    result.shared_bytes_of_block = result.shared_bytes - (capability >= 80 ? 1 << 10 : 0);  // CUDA reserves the rest
+    return result;
 }
 
 }  // namespace cornerturn

@@ -17,7 +17,7 @@ struct matrix_work {
     std::int64_t rows, cols, source_ld, destination_ld;
     int element_size;
     std::int64_t count = 1, source_stride = 0, destination_stride = 0;
-    bool keeps_lines = true;  // kernels may ask the GPU's L2 to evict some of the result last
+    bool keeps_lines = true;  // kernels may ask the GPU's L2 to keep some of the moved lines longer
 };
 
 }  // namespace cornerturn

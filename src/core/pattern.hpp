@@ -44,9 +44,9 @@ CORNERTURN_HOST_DEVICE T pattern(std::uint64_t index, std::uint64_t seed) {
 // Makes the two highest bits of the exponent different. As a half, a float, a double or a complex double, the value is
 // then finite and not denormal, so multiplying it by one does not change its bits.
 template <class T>
-CORNERTURN_HOST_DEVICE T as_number(T value) {
+CORNERTURN_HOST_DEVICE T as_finite(T value) {
     if constexpr (sizeof(T) == 16) {
-        return T{as_number(value.low), as_number(value.high)};
+        return T{as_finite(value.low), as_finite(value.high)};
     } else if constexpr (sizeof(T) >= 2) {
         constexpr int kTop = 8 * sizeof(T) - 2;
         const T top = static_cast<T>(T{1} << kTop);
@@ -107,16 +107,16 @@ CORNERTURN_HOST_DEVICE T complement(T value) {
 }
 
 // Writes and recognises elements that are stored as a T. `at` is aligned to T. With `poison`, elements are complements.
-// With `numbers`, they have no special values (as_number()); otherwise some do.
+// With `finite_only`, they have no special values (as_finite()); otherwise some do.
 template <class T>
 struct typed_elements {
     std::uint64_t seed;
-    bool poison, numbers = false;
+    bool poison, finite_only = false;
 
     CORNERTURN_HOST_DEVICE static constexpr int size() { return sizeof(T); }
     CORNERTURN_HOST_DEVICE T value(std::uint64_t index) const {
-        const T bits = pattern<T>(index, seed), right = numbers ? as_number(bits) : with_specials(bits);
-        return poison ? complement(right) : right;
+        const T bits = pattern<T>(index, seed), expected = finite_only ? as_finite(bits) : with_specials(bits);
+        return poison ? complement(expected) : expected;
     }
     CORNERTURN_HOST_DEVICE void put(unsigned char* at, std::uint64_t index) const {
         *reinterpret_cast<T*>(at) = value(index);
@@ -139,8 +139,8 @@ struct sized_elements {
     CORNERTURN_HOST_DEVICE bool for_each_byte(std::uint64_t index, F on_byte) const {
         const std::uint64_t element = pattern<std::uint64_t>(index, seed);
         for (int i = 0; i < bytes;) {
-            const std::uint64_t right = with_specials(mix(element + static_cast<unsigned>(i) / 8));
-            std::uint64_t word = poison ? complement(right) : right;
+            const std::uint64_t expected = with_specials(mix(element + static_cast<unsigned>(i) / 8));
+            std::uint64_t word = poison ? complement(expected) : expected;
             for (const int end = i + 8 < bytes ? i + 8 : bytes; i < end; ++i, word >>= 8) {
                 if (!on_byte(i, static_cast<unsigned char>(word))) return false;
             }

@@ -39,8 +39,8 @@ struct patterned_batch : batch_layout {
     std::uint64_t seed;
     std::int64_t offset;
     element_order order;
-    bool poison;   // each element's complement
-    bool numbers;  // no NaN, infinity or denormal
+    bool poison;       // each element's complement
+    bool finite_only;  // no NaN, infinity or denormal
 
     CORNERTURN_HOST_DEVICE bool empty() const { return is_empty(*this); }
 
@@ -57,29 +57,30 @@ struct patterned_batch : batch_layout {
                                           at.col * order.col_step);
     }
 
-    // The rows of all matrices, in the order of their addresses. line(i) is where row i begins.
-    std::int64_t lines() const { return rows * count; }
-    coordinates line(std::int64_t i) const {
+    // The rows of all matrices, in the order of their addresses. row_start(i) is the first element of row i.
+    std::int64_t row_count() const { return rows * count; }
+    coordinates row_start(std::int64_t i) const {
         return one_after_another(*this) ? coordinates{i / rows, i % rows, 0} : coordinates{i % count, i / count, 0};
     }
-    coordinates line_behind(coordinates line) const {
+    // The start of the next row.
+    coordinates row_after(coordinates start) const {
         const bool is_beside = !one_after_another(*this);
-        std::int64_t &inner = is_beside ? line.matrix : line.row, &outer = is_beside ? line.row : line.matrix;
+        std::int64_t &inner = is_beside ? start.matrix : start.row, &outer = is_beside ? start.row : start.matrix;
         if (++inner == (is_beside ? count : rows)) {
             inner = 0;
             ++outer;
         }
-        return line;
+        return start;
     }
 
-    // The coordinates of a position. Columns of `cols` and more are in the gap after the row.
+    // The coordinates of a position. A column of `cols` or more is in the gap after the row.
     CORNERTURN_HOST_DEVICE coordinates coordinates_at(std::int64_t at) const {
         const bool is_beside = !one_after_another(*this);
         const std::int64_t outer = is_beside ? ld : stride, inner = is_beside ? stride : ld;
         const std::int64_t last = (is_beside ? count : rows) - 1;
         const std::int64_t i = at / outer, next = at % outer / inner, j = next < last ? next : last;
-        const coordinates line = is_beside ? coordinates{j, i, 0} : coordinates{i, j, 0};
-        return {line.matrix, line.row, at - position(line)};
+        const coordinates start = is_beside ? coordinates{j, i, 0} : coordinates{i, j, 0};
+        return {start.matrix, start.row, at - position(start)};
     }
 };
 
@@ -87,20 +88,20 @@ struct patterned_batch : batch_layout {
 template <class Patterned, class F>
 auto with_elements(const Patterned& batch, F f) {
     switch (batch.element_size) {
-        case 1: return f(typed_elements<std::uint8_t>{batch.seed, batch.poison, batch.numbers});
-        case 2: return f(typed_elements<std::uint16_t>{batch.seed, batch.poison, batch.numbers});
-        case 4: return f(typed_elements<std::uint32_t>{batch.seed, batch.poison, batch.numbers});
-        case 8: return f(typed_elements<std::uint64_t>{batch.seed, batch.poison, batch.numbers});
-        case 16: return f(typed_elements<bits128>{batch.seed, batch.poison, batch.numbers});
+        case 1: return f(typed_elements<std::uint8_t>{batch.seed, batch.poison, batch.finite_only});
+        case 2: return f(typed_elements<std::uint16_t>{batch.seed, batch.poison, batch.finite_only});
+        case 4: return f(typed_elements<std::uint32_t>{batch.seed, batch.poison, batch.finite_only});
+        case 8: return f(typed_elements<std::uint64_t>{batch.seed, batch.poison, batch.finite_only});
+        case 16: return f(typed_elements<bits128>{batch.seed, batch.poison, batch.finite_only});
         default: return f(sized_elements{batch.seed, batch.poison, batch.element_size});
     }
 }
 
 // The lowest position of a wrong element, and the lowest overwritten byte of a gap, counted from the first element.
-// kNothingWrong if there is none.
+// kNothingNoted if there is none.
 struct wrong_positions {
     unsigned long long element, gap;
 };
-inline constexpr unsigned long long kNothingWrong = ~0ull;
+inline constexpr unsigned long long kNothingNoted = ~0ull;
 
 }  // namespace cornerturn

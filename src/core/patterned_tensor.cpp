@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "core/lowest.hpp"
+#include "core/lowest_noted.hpp"
 #include "core/parallel.hpp"
 
 namespace cornerturn {
@@ -17,13 +17,13 @@ template <class OnElement, class OnGap>
 void for_each_position(const patterned_tensor& tensor, OnElement on_element, OnGap on_gap) {
     parallel_ranges(tensor.positions(), kWorthAThread, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t position = begin; position < end;) {
-            const patterned_tensor::place here = tensor.at(position);
+            const patterned_tensor::stretch here = tensor.at(position);
             const std::int64_t stop = std::min(end, position + here.left);
             if (here.is_gap) {
                 for (std::int64_t i = position * tensor.element_size; i < stop * tensor.element_size; ++i) on_gap(i);
             } else {
                 std::int64_t index = here.index;
-                for (std::int64_t i = position; i < stop; ++i, index += here.step)
+                for (std::int64_t i = position; i < stop; ++i, index += here.index_stride)
                     on_element(i, static_cast<std::uint64_t>(index));
             }
             position = stop;
@@ -45,7 +45,7 @@ void fill(unsigned char* buffer, const patterned_tensor& tensor) {
 }
 
 wrong_positions find_wrong(const unsigned char* buffer, const patterned_tensor& tensor) {
-    lowest wrong_element, wrong_gap;
+    lowest_noted wrong_element, wrong_gap;
     with_elements(tensor, [&](auto elements) {
         for_each_position(
             tensor,
@@ -61,8 +61,8 @@ wrong_positions find_wrong(const unsigned char* buffer, const patterned_tensor& 
 
 wrong_positions find_wrong(const unsigned char* buffer, const patterned_tensor& tensor, const patterned_tensor& before,
                            std::int64_t& written) {
-    lowest wrong_element, wrong_gap;
-    std::atomic<std::int64_t> right = 0;
+    lowest_noted wrong_element, wrong_gap;
+    std::atomic<std::int64_t> expected = 0;
     with_elements(tensor, [&](auto elements) {
         auto old = elements;
         old.poison = before.poison;
@@ -71,7 +71,7 @@ wrong_positions find_wrong(const unsigned char* buffer, const patterned_tensor& 
             [&](std::int64_t position, std::uint64_t index) {
                 const unsigned char* const at = buffer + position * elements.size();
                 if (elements.holds(at, index))
-                    ++right;
+                    ++expected;
                 else if (!old.holds(at, index))
                     wrong_element.note(position);
             },
@@ -79,7 +79,7 @@ wrong_positions find_wrong(const unsigned char* buffer, const patterned_tensor& 
                 if (buffer[byte] != guard_byte(static_cast<std::uint64_t>(byte))) wrong_gap.note(byte);
             });
     });
-    written = right;
+    written = expected;
     return {wrong_element.number(), wrong_gap.number()};
 }
 

@@ -11,17 +11,17 @@
 namespace cornerturn {
 
 // Positions and strides count elements. Position 0 is the first byte of the buffer. Guard bytes fill every position
-// without an element, including those before the first element. The source of a copy is a tensor without gaps or axes:
-// every position holds a different element, and the pattern numbers them. The destination holds the elements that the
-// source's strides lead to.
+// without an element, including those before the first element. The source of a copy has no gaps, and its rank is 0: it
+// is one run of different elements, numbered by the pattern. Each element of the destination has the index of the
+// source element that the copy moves there.
 struct patterned_tensor {
     int element_size = 1;
     std::uint64_t seed = 1;
-    bool poison = false;      // each element's complement
-    bool numbers = false;     // no NaN, infinity or denormal
-    std::int64_t offset = 0;  // position of the first element
-    std::int64_t run = 0;     // elements that are contiguous on both sides; 0: the tensor is empty
-    std::int64_t first = 0;   // the first element's index in the pattern
+    bool poison = false;       // each element's complement
+    bool finite_only = false;  // no NaN, infinity or denormal
+    std::int64_t offset = 0;   // position of the first element
+    std::int64_t run = 0;      // elements that are contiguous on both sides; 0: the tensor is empty
+    std::int64_t first = 0;    // the first element's index in the pattern
     int rank = 0;
     strided_axis axes[kMostAxes];  // by `destination`, the smallest first; each exceeds the span of those before it
 
@@ -34,13 +34,14 @@ struct patterned_tensor {
     }
     std::int64_t bytes() const { return positions() * element_size; }
 
-    // The content of `left` positions: a gap, or elements. The first element has `index` in the pattern, and each other
-    // one is `step` further in the pattern.
-    struct place {
+    // `left` positions of one kind: a gap, or elements. The first element has `index` in the pattern. Each following
+    // element's index is larger by `index_stride`, which may be negative.
+    struct stretch {
         bool is_gap;
-        std::int64_t index, step, left;
+        std::int64_t index, index_stride, left;
     };
-    CORNERTURN_HOST_DEVICE place at(std::int64_t position) const {
+    // The stretch that begins at this position.
+    CORNERTURN_HOST_DEVICE stretch at(std::int64_t position) const {
         if (position < offset) return {true, 0, 0, offset - position};
         std::int64_t rest = position - offset, index = first, digit = 0;
         for (int i = rank; i-- > 0;) {
@@ -60,8 +61,8 @@ struct patterned_tensor {
 void fill(unsigned char* buffer, const patterned_tensor& tensor);
 // Positions and bytes count from the start of the buffer.
 wrong_positions find_wrong(const unsigned char* buffer, const patterned_tensor& tensor);
-// The same, but elements may also hold what `before` says: the same tensor before the run. Sets `written` to the number
-// of elements that hold the expected value.
+// The same, but elements may also hold the value from before the kernel ran, which `before` describes: the same tensor
+// at that time. Sets `written` to the number of elements that hold the expected value.
 wrong_positions find_wrong(const unsigned char* buffer, const patterned_tensor& tensor, const patterned_tensor& before,
                            std::int64_t& written);
 

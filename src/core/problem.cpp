@@ -8,7 +8,7 @@
 
 #include "core/arguments.hpp"
 #include "core/available_memory.hpp"
-#include "core/lowest.hpp"
+#include "core/lowest_noted.hpp"
 #include "core/parallel.hpp"
 #include "core/sizes.hpp"
 #include "cornerturn/error.hpp"
@@ -22,17 +22,17 @@ constexpr std::int64_t kWorthAThread = 1 << 16;  // elements
 // after them. The last row has no gap. Several threads share the rows.
 template <class OnRow, class OnGap>
 void for_each_row(const guarded_buffer& buffer, const patterned_batch& batch, OnRow on_row, OnGap on_gap) {
-    const std::int64_t size = batch.element_size, lines = batch.lines();
+    const std::int64_t size = batch.element_size, rows = batch.row_count();
     unsigned char* const base = buffer.data() + batch.offset * size;
     const std::int64_t worth_a_thread = std::max<std::int64_t>(1, kWorthAThread / batch.cols);
-    parallel_ranges(lines, worth_a_thread, [=](std::int64_t begin, std::int64_t end) {
-        coordinates line = batch.line(begin);
+    parallel_ranges(rows, worth_a_thread, [=](std::int64_t begin, std::int64_t end) {
+        coordinates row = batch.row_start(begin);
         for (std::int64_t i = begin; i < end; ++i) {
-            const std::int64_t start = batch.position(line);
-            on_row(line, base + start * size);
-            if (i + 1 == lines) return;
-            line = batch.line_behind(line);
-            const std::int64_t gap_end = batch.position(line) * size;
+            const std::int64_t start = batch.position(row);
+            on_row(row, base + start * size);
+            if (i + 1 == rows) return;
+            row = batch.row_after(row);
+            const std::int64_t gap_end = batch.position(row) * size;
             for (std::int64_t byte = (start + batch.cols) * size; byte < gap_end; ++byte) on_gap(base[byte], byte);
         }
     });
@@ -45,23 +45,23 @@ void fill(const guarded_buffer& buffer, const patterned_batch& batch) {
     with_elements(batch, [&](auto elements) {
         for_each_row(
             buffer, batch,
-            [&](coordinates at, unsigned char* line) {
+            [&](coordinates at, unsigned char* row) {
                 const auto values = elements;  // local copies make the loop fast: stores of bytes cannot alias them
                 const patterned_batch b = batch;
-                for (at.col = 0; at.col < b.cols; ++at.col) values.put(line + at.col * values.size(), b.index(at));
+                for (at.col = 0; at.col < b.cols; ++at.col) values.put(row + at.col * values.size(), b.index(at));
             },
             [](unsigned char& byte, std::int64_t i) { byte = guard_byte(i); });
     });
 }
 
 wrong_positions find_wrong(const guarded_buffer& buffer, const patterned_batch& batch) {
-    lowest wrong_element, wrong_gap;
+    lowest_noted wrong_element, wrong_gap;
     with_elements(batch, [&](auto elements) {
         for_each_row(
             buffer, batch,
-            [&](coordinates at, const unsigned char* line) {
+            [&](coordinates at, const unsigned char* row) {
                 for (at.col = 0; at.col < batch.cols; ++at.col) {
-                    if (elements.holds(line + at.col * elements.size(), batch.index(at))) continue;
+                    if (elements.holds(row + at.col * elements.size(), batch.index(at))) continue;
                     wrong_element.note(batch.position(at));
                     return;
                 }
@@ -79,15 +79,16 @@ std::string wrong_in(const guarded_buffer& buffer, const problem_shape& shape, s
     if (batch.empty()) return buffer.check_guards(name_of(which));
     const std::int64_t before = batch.offset * batch.element_size;
     const wrong_positions wrong = find_wrong(buffer, batch);
-    if (wrong.element != kNothingWrong) {
+    if (wrong.element != kNothingNoted) {
         const auto position = static_cast<std::int64_t>(wrong.element);
         return describe_wrong_element(shape, which, batch.coordinates_at(position),
                                       buffer.data() + before + position * batch.element_size);
     }
-    if (wrong.gap != kNothingWrong) return describe_wrong_gap(shape, which, static_cast<std::int64_t>(wrong.gap));
+    if (wrong.gap != kNothingNoted) return describe_wrong_gap(shape, which, static_cast<std::int64_t>(wrong.gap));
     for (std::int64_t i = 0; i < before; ++i) {
         if (buffer.data()[i] != guard_byte(i))
-            return fmt::format("byte {} before the {} was overwritten", before - i, name_of(which));
+            return fmt::format("the guard byte {} bytes before the first element of the {} was overwritten", before - i,
+                               name_of(which));
     }
     return buffer.check_guards(name_of(which));
 }
@@ -125,7 +126,7 @@ problem_shape problem_shape::checked() const {
             fmt::format("the element size is {} bytes: the verifier takes 1 to {}", element_size, kMostElementBytes));
     }
     const auto check_side = [&](side which, std::int64_t& ld, std::int64_t& stride, std::int64_t offset) {
-        named_batch batch{layout(which), name_of(which), &kInWords};
+        named_batch batch{layout(which), name_of(which), &kInEnglish};
         batch.check_not_negative();
         check_not_negative(batch.name, " offset", offset);
         if (batch.ld == 0) batch.ld = batch.cols;
@@ -134,7 +135,7 @@ problem_shape problem_shape::checked() const {
         checked_multiply(packed, element_size, "elements x bytes");
         if (batch.stride == 0) batch.stride = packed;
         batch.check_extent(element_size);
-        batch.check_apart();
+        batch.check_no_overlap();
         constexpr std::int64_t kMostBytes = (std::int64_t{1} << 46) - 2 * kGuardBytes - 256;
         const std::int64_t most = kMostBytes / element_size, positions = is_empty(batch) ? 0 : batch_span(batch);
         if (offset > most || positions > most - offset) {
@@ -163,7 +164,7 @@ patterned_batch problem_shape::after(side which) const {
                            of_source ? source_offset : destination_offset,
                            (of_source ? copied : arranged)(rows, cols).order,
                            false,
-                           numbers};
+                           finite_only};
     if (of_source && in_place) result.count = 0;
     return result;
 }
@@ -175,7 +176,7 @@ patterned_batch problem_shape::before(side which) const {
     return result;
 }
 
-std::int64_t problem_shape::room(side which) const {
+std::int64_t problem_shape::capacity(side which) const {
     const std::int64_t bytes = before(which).bytes();
     if (which != side::source || !reads_stride || bytes == 0) return bytes;
     return std::max(bytes, (source_offset + count * source_stride) * element_size);
@@ -195,26 +196,26 @@ matrix_work problem_shape::work(unsigned char* source, unsigned char* destinatio
             .destination_stride = destination_stride};
 }
 
-problem_rooms::problem_rooms(const problem_shape& given, const std::vector<problem_shape>& others)
+problem_capacities::problem_capacities(const problem_shape& given, const std::vector<problem_shape>& others)
     : shape(given.checked()) {
     const auto add = [&](const problem_shape& checked) {
-        source = std::max(source, checked.room(side::source));
-        destination = std::max(destination, checked.room(side::destination));
+        source = std::max(source, checked.capacity(side::source));
+        destination = std::max(destination, checked.capacity(side::destination));
     };
     add(shape);
     for (const problem_shape& other : others) add(other.checked());
 }
 
-guarded_buffer::guarded_buffer(std::int64_t room) : room_(room), bytes_(room) {
+guarded_buffer::guarded_buffer(std::int64_t capacity) : capacity_(capacity), bytes_(capacity) {
     // MAP_NORESERVE: the matrix may be larger than memory, because a sampled run touches only a few of its pages.
-    void* const memory = mmap(nullptr, static_cast<std::size_t>(room + 2 * kGuardBytes), PROT_READ | PROT_WRITE,
+    void* const memory = mmap(nullptr, static_cast<std::size_t>(capacity + 2 * kGuardBytes), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) throw error(fmt::format("cannot reserve {} bytes of memory for a matrix", room));
+    if (memory == MAP_FAILED) throw error(fmt::format("cannot reserve {} bytes of memory for a matrix", capacity));
     mapping_ = static_cast<unsigned char*>(memory);
     data_ = mapping_ + kGuardBytes;
 }
 
-guarded_buffer::~guarded_buffer() { munmap(mapping_, static_cast<std::size_t>(room_ + 2 * kGuardBytes)); }
+guarded_buffer::~guarded_buffer() { munmap(mapping_, static_cast<std::size_t>(capacity_ + 2 * kGuardBytes)); }
 
 void guarded_buffer::use(std::int64_t bytes) {
     bytes_ = bytes;
@@ -233,10 +234,10 @@ void guarded_buffer::fill_guards() {
 std::string guarded_buffer::check_guards(const char* name) const {
     for (std::int64_t i = 0; i < kGuardBytes; ++i) {
         if (data_[bytes_ + i] != guard_byte(i))
-            return fmt::format("the byte {} after the end of the {} was overwritten", i, name);
+            return fmt::format("guard byte {} after the end of the {} was overwritten", i + 1, name);
         const std::int64_t before = kGuardBytes - 1 - i;
         if (mapping_[before] != guard_byte(before))
-            return fmt::format("the byte {} before the beginning of the {} was overwritten", i + 1, name);
+            return fmt::format("guard byte {} before the beginning of the {} was overwritten", i + 1, name);
     }
     return {};
 }

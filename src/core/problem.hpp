@@ -29,7 +29,7 @@ struct problem_shape {
     std::int64_t count = 1, source_stride = 0, destination_stride = 0;
     bool in_place = false;
     bool reads_stride = false;  // a kernel may read a whole stride from the last matrix of the source
-    bool numbers = false;       // no NaN, infinity or denormal, for kernels that do arithmetic on the elements
+    bool finite_only = false;   // no NaN, infinity or denormal, for kernels that do arithmetic on the elements
 
     // Fills in leading dimensions and strides that are 0. Throws invalid_argument if a size is negative, if a leading
     // dimension is too small, if matrices of a batch overlap, or if a product does not fit in 64 bits.
@@ -45,7 +45,7 @@ struct problem_shape {
     // destination's buffer, and the source's buffer is empty.
     patterned_batch before(side which) const;
     patterned_batch after(side which) const;
-    std::int64_t room(side which) const;  // bytes of that side's buffer
+    std::int64_t capacity(side which) const;  // bytes that this side's buffer needs
     matrix_work work(unsigned char* source, unsigned char* destination) const;
 };
 
@@ -64,27 +64,27 @@ struct tile {
 };
 
 // A checked problem, and the bytes that each side's buffer needs to hold it or any of `others`.
-struct problem_rooms {
+struct problem_capacities {
     problem_shape shape;
     std::int64_t source = 0, destination = 0;
 
-    problem_rooms(const problem_shape& shape, const std::vector<problem_shape>& others);
+    problem_capacities(const problem_shape& shape, const std::vector<problem_shape>& others);
 };
 
 // Memory with guard bytes on both sides, aligned to 256 bytes like that of cudaMalloc. Pages take memory only once they
 // are touched.
 class guarded_buffer {
 public:
-    // At first, the whole room is in use. Throws error if the system cannot reserve the address space.
-    explicit guarded_buffer(std::int64_t room);
+    // At first, the whole capacity is in use. Throws error if the system cannot reserve the address space.
+    explicit guarded_buffer(std::int64_t capacity);
     ~guarded_buffer();
     guarded_buffer(const guarded_buffer&) = delete;
     guarded_buffer& operator=(const guarded_buffer&) = delete;
 
     unsigned char* data() const { return data_; }
-    std::int64_t room() const { return room_; }
+    std::int64_t capacity() const { return capacity_; }
     std::int64_t size() const { return bytes_; }
-    void use(std::int64_t bytes);  // at most room(); afterwards, call fill_guards()
+    void use(std::int64_t bytes);  // at most capacity(); afterwards, call fill_guards()
     // Bytes in use that will take new memory when they are filled, because touch() was not called for them.
     std::int64_t untouched() const { return std::max<std::int64_t>(0, bytes_ - touched_); }
     void touch() { touched_ = std::max(touched_, bytes_); }
@@ -93,7 +93,7 @@ public:
     std::string check_guards(const char* name) const;
 
 private:
-    std::int64_t room_, bytes_, touched_ = 0;
+    std::int64_t capacity_, bytes_, touched_ = 0;
     unsigned char *mapping_, *data_;
     bool guards_filled_ = false;  // once is enough, because no correct kernel changes them
 };
@@ -105,15 +105,15 @@ void require_memory(std::int64_t needed, const std::string& what);
 template <class Buffer>
 class problem_memory {
 public:
-    // The buffers also have room for each of `others`.
+    // The buffers also have the capacity for each of `others`.
     explicit problem_memory(const problem_shape& shape, const std::vector<problem_shape>& others = {})
-        : problem_memory(problem_rooms(shape, others)) {}
+        : problem_memory(problem_capacities(shape, others)) {}
 
-    // Reuses the memory for other work, which the caller must prepare. Returns false, and changes nothing, if there is
-    // too little room.
+    // Reuses the memory for other work, which the caller must prepare. Returns false, and changes nothing, if a
+    // capacity is too small.
     bool reshape(const problem_shape& shape) {
-        const problem_rooms next(shape, {});
-        if (next.source > source_.room() || next.destination > destination_.room()) return false;
+        const problem_capacities next(shape, {});
+        if (next.source > source_.capacity() || next.destination > destination_.capacity()) return false;
         use(next.shape);
         return true;
     }
@@ -130,13 +130,14 @@ protected:
     Buffer source_, destination_;
 
 private:
-    explicit problem_memory(const problem_rooms& rooms) : source_(rooms.source), destination_(rooms.destination) {
-        use(rooms.shape);
+    explicit problem_memory(const problem_capacities& capacities)
+        : source_(capacities.source), destination_(capacities.destination) {
+        use(capacities.shape);
     }
     void use(const problem_shape& checked) {
         shape_ = checked;
-        source_.use(checked.room(side::source));
-        destination_.use(checked.room(side::destination));
+        source_.use(checked.capacity(side::source));
+        destination_.use(checked.capacity(side::destination));
     }
 };
 

@@ -65,7 +65,7 @@ void check_span(const char* name, const any_tensor& t, std::int64_t element_size
 }
 
 // No two indices of the destination have the same address.
-void check_apart(const any_tensor& t) {
+void check_no_overlap(const any_tensor& t) {
     struct numbered_axis {
         int axis;
         std::int64_t extent, stride;
@@ -85,7 +85,7 @@ void check_apart(const any_tensor& t) {
     }
     std::sort(axes.begin(), axes.begin() + count,
               [](const numbered_axis& a, const numbered_axis& b) { return a.stride < b.stride; });
-    // The distance from the first element to the last: `span` for the axes so far, `before` without the latest of them.
+    // `span`: from the first element to the last, over the axes so far. `before`: the same without the latest axis.
     std::int64_t before = 0, span = 0;
     for (int i = 0; i < count; ++i) {
         const numbered_axis& a = axes[static_cast<std::size_t>(i)];
@@ -110,7 +110,7 @@ void check_apart(const any_tensor& t) {
 }
 
 // The bytes of one side of a copy.
-struct side {
+struct byte_set {
     std::uintptr_t begin, end;
     std::int64_t run;
     int rank = 0;
@@ -141,12 +141,12 @@ struct side {
         }
         rank = kept;
     }
-    // The side must have at most two axes.
+    // There must be at most two axes.
     lattice as_lattice() const {
         const auto axis = [&](int i) { return i < rank ? axes[static_cast<std::size_t>(i)] : lattice::axis{1, 0}; };
         return {begin, axis(1), axis(0), run};
     }
-    // Bytes from the first to the last, with only the axes whose steps are smaller.
+    // The span in bytes of the axes with steps below `step`.
     std::int64_t span_below(std::int64_t step) const {
         std::int64_t span = run;
         for (int i = 0; i < rank && axes[static_cast<std::size_t>(i)].step < step; ++i)
@@ -155,8 +155,8 @@ struct side {
     }
 };
 
-// Both sides repeat every `period` bytes. Whether each uses a part of the period that the other does not touch.
-bool are_slices(const side& a, const side& b, std::int64_t period) {
+// Both sets repeat every `period` bytes. Returns whether the ranges of their bytes within one period are disjoint.
+bool are_slices(const byte_set& a, const byte_set& b, std::int64_t period) {
     const std::int64_t of_a = a.span_below(period), of_b = b.span_below(period);
     // The two ranges of addresses overlap, so the distance fits in 64 bits.
     const std::int64_t distance = static_cast<std::int64_t>(b.begin - a.begin) % period;
@@ -167,7 +167,7 @@ bool are_slices(const side& a, const side& b, std::int64_t period) {
 enum class sharing { none, some, unknown };
 
 sharing sharing_of(const strided_copy& c) {
-    side from{c.source_begin(), c.source_end(), c.run, 0, {}}, to{c.destination, c.destination, c.run, 0, {}};
+    byte_set from{c.source_begin(), c.source_end(), c.run, 0, {}}, to{c.destination, c.destination, c.run, 0, {}};
     to.end += static_cast<std::uintptr_t>(c.run);
     for (int i = 0; i < c.rank; ++i) {
         const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
@@ -253,7 +253,7 @@ void check_tensors(const any_tensor& source, const any_tensor& destination, std:
     if (is_empty(source)) return;
     check_span(source_name, source, element_size);
     check_span("destination", destination, element_size);
-    check_apart(destination);
+    check_no_overlap(destination);
 }
 
 bool is_same(const strided_copy& c) {

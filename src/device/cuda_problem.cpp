@@ -20,7 +20,7 @@ std::int64_t broken_guard(const unsigned char* bytes, std::int64_t count, cudaSt
 }
 
 wrong_positions find_wrong(const std::function<void(wrong_positions*)>& check, cudaStream_t stream) {
-    wrong_positions wrong{kNothingWrong, kNothingWrong};
+    wrong_positions wrong{kNothingNoted, kNothingNoted};
     wrong_positions* on_device = nullptr;
     CORNERTURN_CUDA(cudaMallocAsync(&on_device, sizeof wrong, stream));
     CORNERTURN_CUDA(cudaMemcpyAsync(on_device, &wrong, sizeof wrong, cudaMemcpyHostToDevice, stream));
@@ -46,14 +46,14 @@ std::string wrong_in(const guarded_device_buffer& buffer, const problem_shape& s
     if (batch.empty()) return {};
     const wrong_positions wrong =
         find_wrong([&](wrong_positions* on_device) { check_batch(buffer.data(), batch, on_device, stream); }, stream);
-    if (wrong.element != kNothingWrong) {
+    if (wrong.element != kNothingNoted) {
         const auto position = static_cast<std::int64_t>(wrong.element);
         std::vector<unsigned char> found(static_cast<std::size_t>(batch.element_size));
         CORNERTURN_CUDA(cudaMemcpy(found.data(), buffer.data() + (batch.offset + position) * batch.element_size,
                                    found.size(), cudaMemcpyDeviceToHost));
         return describe_wrong_element(shape, which, batch.coordinates_at(position), found.data());
     }
-    if (wrong.gap != kNothingWrong) return describe_wrong_gap(shape, which, static_cast<std::int64_t>(wrong.gap));
+    if (wrong.gap != kNothingNoted) return describe_wrong_gap(shape, which, static_cast<std::int64_t>(wrong.gap));
     if (const std::int64_t before = batch.offset * batch.element_size;
         before > 0 && broken_guard(buffer.data(), before, stream) >= 0) {
         return fmt::format("bytes before the {} were overwritten", name_of(which));
@@ -63,10 +63,10 @@ std::string wrong_in(const guarded_device_buffer& buffer, const problem_shape& s
 
 }  // namespace
 
-guarded_device_buffer::guarded_device_buffer(std::int64_t room)
-    : room_(room), bytes_(room), lead_(room < kLarge ? kGuardBytes : kLarge) {
+guarded_device_buffer::guarded_device_buffer(std::int64_t capacity)
+    : capacity_(capacity), bytes_(capacity), lead_(capacity < kLarge ? kGuardBytes : kLarge) {
     CORNERTURN_CUDA(
-        cudaMalloc(reinterpret_cast<void**>(&allocation_), static_cast<std::size_t>(lead_ + room + kGuardBytes)));
+        cudaMalloc(reinterpret_cast<void**>(&allocation_), static_cast<std::size_t>(lead_ + capacity + kGuardBytes)));
 }
 
 guarded_device_buffer::~guarded_device_buffer() { cudaFree(allocation_); }
@@ -78,10 +78,10 @@ void guarded_device_buffer::fill_guards(cudaStream_t stream) {
 
 std::string guarded_device_buffer::check_guards(const char* name, cudaStream_t stream) const {
     if (const std::int64_t at = broken_guard(data() + bytes_, kGuardBytes, stream); at >= 0) {
-        return fmt::format("the byte {} after the end of the {} was overwritten", at, name);
+        return fmt::format("guard byte {} after the end of the {} was overwritten", at + 1, name);
     }
     if (const std::int64_t at = broken_guard(data() - kGuardBytes, kGuardBytes, stream); at >= 0) {
-        return fmt::format("the byte {} before the beginning of the {} was overwritten", kGuardBytes - at, name);
+        return fmt::format("guard byte {} before the beginning of the {} was overwritten", kGuardBytes - at, name);
     }
     return {};
 }

@@ -20,22 +20,22 @@ wrong_positions find_wrong(const std::function<void(wrong_positions*)>& check, c
 // this size begins there too. Throws cuda_error.
 class guarded_device_buffer {
 public:
-    // At first, all of `room` is in use.
-    explicit guarded_device_buffer(std::int64_t room);
+    // At first, the whole capacity is in use.
+    explicit guarded_device_buffer(std::int64_t capacity);
     ~guarded_device_buffer();
     guarded_device_buffer(const guarded_device_buffer&) = delete;
     guarded_device_buffer& operator=(const guarded_device_buffer&) = delete;
 
     unsigned char* data() const { return allocation_ + lead_; }
-    std::int64_t room() const { return room_; }
+    std::int64_t capacity() const { return capacity_; }
     std::int64_t size() const { return bytes_; }
-    void use(std::int64_t bytes) { bytes_ = bytes; }  // at most its room; fill the guards again afterwards
+    void use(std::int64_t bytes) { bytes_ = bytes; }  // at most the capacity; fill the guards again afterwards
     void fill_guards(cudaStream_t stream);
     std::string check_guards(const char* name, cudaStream_t stream) const;
 
 private:
     static constexpr std::int64_t kLarge = 2 << 20;
-    std::int64_t room_, bytes_, lead_;  // lead_: bytes before the data; the first guard is at their end
+    std::int64_t capacity_, bytes_, lead_;  // lead_: bytes before the data; the first guard is at their end
     unsigned char* allocation_ = nullptr;
 };
 
@@ -45,7 +45,7 @@ public:
     cuda_problem(const problem_shape& shape, cudaStream_t stream, const std::vector<problem_shape>& others = {})
         : problem_memory(shape, others), stream_(stream) {}
 
-    std::int64_t room() const { return source_.room() + destination_.room(); }  // bytes
+    std::int64_t capacity() const { return source_.capacity() + destination_.capacity(); }  // bytes
 
     void prepare();
     void prepare_destination();  // only the destination: poison, or in place the matrices again, for another run on the

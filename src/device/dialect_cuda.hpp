@@ -206,8 +206,8 @@ __device__ __forceinline__ void let_work_behind_begin() {
 }
 
 // Only the emulator uses this.
-struct step_before {
-    step_before() {}
+struct preparation_scope {
+    preparation_scope() {}
 };
 
 // An address in shared memory, in the form that asynchronous copies need.

@@ -186,8 +186,8 @@ __forceinline__ void wait_for_copies() {
     emulator::wait_for_copies(kLater);
 }
 
-// While one exists, launches are steps of the next launch.
-using step_before = emulator::step_scope;
+// While one exists, launches prepare a later launch.
+using emulator::preparation_scope;
 
 __forceinline__ void __syncthreads() { emulator::switch_fibers(emulator::sync_threads()); }
 __forceinline__ void __syncwarp(unsigned mask = 0xffffffffu) { emulator::switch_fibers(emulator::sync_warp(mask)); }

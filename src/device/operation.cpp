@@ -15,7 +15,7 @@
 
 namespace cornerturn {
 
-std::string arguments::word(const std::string& option, const std::string& otherwise) const {
+std::string arguments::text(const std::string& option, const std::string& otherwise) const {
     const auto at = given_.find(option);
     return at == given_.end() ? otherwise : at->second;
 }
@@ -47,17 +47,17 @@ float arguments::number(const std::string& option, float otherwise) const {
 std::vector<std::int64_t> arguments::list(const std::string& option, const std::vector<std::int64_t>& otherwise) const {
     const auto at = given_.find(option);
     if (at == given_.end()) return otherwise;
-    const std::string& word = at->second;
+    const std::string& text = at->second;
     std::vector<std::int64_t> numbers;
-    for (std::size_t begin = 0; begin < word.size() || (begin > 0 && begin == word.size());) {
-        const std::size_t end = std::min(word.find(',', begin), word.size());
+    for (std::size_t begin = 0; begin < text.size() || (begin > 0 && begin == text.size());) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
         std::int64_t number = 0;
-        const auto [stop, status] = std::from_chars(word.data() + begin, word.data() + end, number);
+        const auto [stop, status] = std::from_chars(text.data() + begin, text.data() + end, number);
         if (status == std::errc::result_out_of_range)
-            throw invalid_argument(fmt::format("{} is {}: one of its numbers does not fit in 64 bits", option, word));
-        if (status != std::errc{} || stop != word.data() + end)
+            throw invalid_argument(fmt::format("{} is {}: one of its numbers does not fit in 64 bits", option, text));
+        if (status != std::errc{} || stop != text.data() + end)
             throw invalid_argument(
-                fmt::format("{} is '{}': it must be whole numbers, separated by commas", option, word));
+                fmt::format("{} is '{}': it must be whole numbers, separated by commas", option, text));
         numbers.push_back(number);
         begin = end + 1;
     }
@@ -102,7 +102,7 @@ double operation::operations_per_byte(const std::vector<std::int64_t>& sizes, in
 std::vector<const operation*> operations() {
     std::vector<const operation*> all;
     for (const kernel& k : kernels()) {
-        if (std::find(all.begin(), all.end(), k.does) == all.end()) all.push_back(k.does);
+        if (std::find(all.begin(), all.end(), k.op) == all.end()) all.push_back(k.op);
     }
     return all;
 }
@@ -125,16 +125,16 @@ const operation* operation_of_kernel(const std::string& id) {
     const operation* found = nullptr;
     bool several = false;
     for (const kernel& k : kernels()) {
-        if (k.id == id) return k.does;
+        if (k.id == id) return k.op;
         if (!k.id.starts_with(family)) continue;
-        several = several || (found != nullptr && found != k.does);
-        found = k.does;
+        several = several || (found != nullptr && found != k.op);
+        found = k.op;
     }
     return several ? nullptr : found;
 }
 
-void run_as_step(const std::function<void()>& work) {
-    const emulator::step_scope step;
+void run_as_preparation(const std::function<void()>& work) {
+    const emulator::preparation_scope preparing;
     work();
 }
 
@@ -165,8 +165,8 @@ std::string layout_text(const nlohmann::ordered_json& layout) {
 }
 
 std::string workload::options() const {
-    const operation_facts& facts = does().facts();
-    nlohmann::ordered_json members = sizes_json(does(), sizes());
+    const operation_facts& facts = op().facts();
+    nlohmann::ordered_json members = sizes_json(op(), sizes());
     members.update(layout());
     bool all_are_options = type().name[0] != 0;
     for (const auto& [key, value] : members.items()) {
@@ -175,16 +175,16 @@ std::string workload::options() const {
                                               std::any_of(facts.layout.begin(), facts.layout.end(), is_it));
     }
     if (!all_are_options)
-        return fmt::format("{}{} of {} bytes, seed {}", does().text_of(sizes()), layout_text(layout()), type().size,
+        return fmt::format("{}{} of {} bytes, seed {}", op().text_of(sizes()), layout_text(layout()), type().size,
                            seed());
     std::string text;
     for (const auto& [key, value] : members.items()) text += fmt::format("{} {} ", option_of_key(key), printed(value));
     return text + fmt::format("--dtype {} --seed {}", type().name, seed());
 }
 
-nlohmann::ordered_json sizes_json(const operation& does, const std::vector<std::int64_t>& sizes) {
+nlohmann::ordered_json sizes_json(const operation& op, const std::vector<std::int64_t>& sizes) {
     nlohmann::ordered_json out = nlohmann::ordered_json::object();
-    const std::vector<option>& names = does.facts().sizes;
+    const std::vector<option>& names = op.facts().sizes;
     const auto each = static_cast<std::ptrdiff_t>(sizes.size() / names.size());
     for (auto at = sizes.begin(); const option& size : names) {
         if (size.list)

@@ -34,19 +34,19 @@ struct option {
     bool is_flag() const { return name[0] == '-' && value[0] == 0; }
 };
 
-// Options as the user gave them, and what their words mean.
+// Options as the user gave them, by name, and their values.
 class arguments {
 public:
-    void give(const std::string& option, const std::string& word) { given_[option] = word; }  // for a flag, any word
+    void give(const std::string& option, const std::string& text) { given_[option] = text; }  // for a flag, any text
     bool has(const std::string& option) const { return given_.contains(option); }
-    const std::map<std::string, std::string>& given() const { return given_; }
+    const std::map<std::string, std::string>& all() const { return given_; }
 
-    std::string word(const std::string& option, const std::string& otherwise) const;
+    std::string text(const std::string& option, const std::string& otherwise) const;
     // These throw an invalid_argument that names the option.
     std::int64_t size(const std::string& option, std::int64_t otherwise) const;
     int whole(const std::string& option, int otherwise, int least, int most) const;
     float number(const std::string& option, float otherwise) const;
-    // Numbers with commas between them, which may be negative. An empty word gives an empty list.
+    // Numbers with commas between them, which may be negative. An empty text is an empty list.
     std::vector<std::int64_t> list(const std::string& option, const std::vector<std::int64_t>& otherwise) const;
 
 private:
@@ -63,10 +63,10 @@ class problem {
 public:
     virtual ~problem() = default;
 
-    // Switches to other work in the same memory, for a kernel. Call prepare() next. If there is no room for the work,
-    // returns false and does nothing.
+    // Switches to other work in the same memory, for a kernel. Call prepare() next. If the capacity is too small
+    // for the work, returns false and does nothing.
     virtual bool take(const workload& work, const kernel& k) = 0;
-    virtual std::int64_t room() const = 0;  // bytes of memory
+    virtual std::int64_t capacity() const = 0;  // bytes of memory
 
     virtual void prepare() = 0;
     virtual void prepare_outputs() { prepare(); }  // for another run on the same inputs
@@ -92,7 +92,7 @@ public:
     struct buffer {
         const char* name;
         unsigned char* data;
-        std::int64_t bytes, room;
+        std::int64_t bytes, capacity;
         bool writable;
         bool holds_input;  // before the first launch; otherwise, to read what no thread has written is an error
     };
@@ -111,10 +111,10 @@ private:
 // A task for an operation: its sizes, which have been checked, the type of its elements, and the seed of their values.
 class workload {
 public:
-    workload(const operation& does, const dtype& type, std::uint64_t seed) : does_(&does), type_(type), seed_(seed) {}
+    workload(const operation& op, const dtype& type, std::uint64_t seed) : op_(&op), type_(type), seed_(seed) {}
     virtual ~workload() = default;
 
-    const operation& does() const { return *does_; }
+    const operation& op() const { return *op_; }
     const dtype& type() const { return type_; }
     std::uint64_t seed() const { return seed_; }
 
@@ -152,7 +152,7 @@ public:
     // Adds members to the cell: its sizes; "element_size" if there are several; and "bytes" read and written, if the
     // data can stay in a host's caches.
     virtual void describe(nlohmann::ordered_json& cell) const = 0;
-    virtual std::string cannot_run(const kernel& k) const = 0;  // empty, or why the kernel does not take it
+    virtual std::string why_not_run(const kernel& k) const = 0;  // empty, or why the kernel does not take it
     // Whether it writes whole 32-byte sectors, except for the first and the last of all.
     virtual bool writes_whole_sectors() const { return true; }
     // The same work, from another seed, in a form that all these kernels take.
@@ -160,7 +160,7 @@ public:
                                                   std::uint64_t seed) const = 0;
 
 private:
-    const operation* does_;
+    const operation* op_;
     dtype type_;
     std::uint64_t seed_;
 };
@@ -193,8 +193,8 @@ struct operation_facts {
     int operations_a_step = 0;          // that its rate counts
     const char* operands;               // "the matrix", "A, B and C"
     rate_unit rate;
-    const char* yardstick;          // "memcpy"
-    const char* noted_source = "";  // where the notes' rates come from
+    const char* yardstick;              // "memcpy"
+    const char* published_source = "";  // where the published rates of its kernels come from
     // Each element is read once and written once. More sectors than these need are waste.
     bool reads_once = false;
     // All kernels of a ladder or a bench are timed in the same memory. --placement takes other memory.
@@ -219,11 +219,12 @@ struct bench_contestants {
     std::string peer_family, peers;  // "baseline/", "memcpy,copy"; empty if there are none
     // Ids of copies that write the destination's addresses in ascending order. If a random cell writes sectors in part,
     // it is compared with the fastest of these.
-    std::vector<std::string> ordered = {};
+    std::vector<std::string> ordered_copies = {};
 };
 
-// Another way of calling that a bench measures, by the wall clock: from an idle stream until a number of calls in a row
-// are done. Both kernels are the calls that users write. Of the problem's memory they use only its operands.
+// A way of calling: the call that a user writes, and how many of them follow each other. A bench also measures these,
+// by the wall clock: from an idle stream until all calls are done. Of the problem's memory, both kernels use only the
+// operands.
 struct bench_way {
     const char* name;                // "one call"
     std::string subject, yardstick;  // ids
@@ -260,7 +261,7 @@ public:
                                           const std::vector<const kernel*>& kernels, bool with_yardstick) const = 0;
 
     // Whether a kernel can run on its work. Its own kernels can.
-    virtual bool accepts(const kernel& k) const { return k.does == this; }
+    virtual bool accepts(const kernel& k) const { return k.op == this; }
     // Whether a kernel that it accepts does other work, and is an upper bound on the speed of its kernels.
     virtual bool is_ceiling(const kernel&) const { return false; }
 
@@ -304,8 +305,8 @@ const operation& find_operation(std::string_view name);
 // if the family has no kernels, or belongs to several operations.
 const operation* operation_of_kernel(const std::string& id);
 
-// Runs a kernel as a step of another one. The emulator runs all of its blocks, and reports the other one's grid.
-void run_as_step(const std::function<void()>& work);
+// Runs a kernel that prepares another one. The emulator runs all of its blocks, and reports the other one's grid.
+void run_as_preparation(const std::function<void()>& work);
 
 // JSON's key for an option: "source_ld" for --source-ld; and the reverse.
 std::string key_of(const option& size);
@@ -313,7 +314,7 @@ std::string option_of_key(const std::string& key);
 // ", source-ld 1027, source-offset 3", from a workload's layout().
 std::string layout_text(const nlohmann::ordered_json& layout);
 // Members of a JSON object, one for each of the operation's sizes: numbers or lists of numbers.
-nlohmann::ordered_json sizes_json(const operation& does, const std::vector<std::int64_t>& sizes);
+nlohmann::ordered_json sizes_json(const operation& op, const std::vector<std::int64_t>& sizes);
 // "4096 x 4096"
 std::string sizes_text(const std::vector<std::int64_t>& sizes);
 // "--m, --n and --k"

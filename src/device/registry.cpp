@@ -75,10 +75,10 @@ void check_notes(const rung_notes& notes, const char* file) {
 }
 
 // A ladder would never run a rung of another family.
-void check_family(const rung_notes& notes, const operation& does, backend built_for, const char* file) {
+void check_family(const rung_notes& notes, const operation& op, backend built_for, const char* file) {
     if (std::filesystem::path(file).parent_path().filename() != "ladder") return;
     const std::vector<const char*> families =
-        built_for == backend::host ? std::vector<const char*>{"host"} : does.facts().families;
+        built_for == backend::host ? std::vector<const char*>{"host"} : op.facts().families;
     const std::string_view id = notes.id;
     const std::size_t slash = id.find('/');
     const bool named = slash != id.npos && slash + 1 < id.size() && id.find('/', slash + 1) == id.npos;
@@ -88,24 +88,24 @@ void check_family(const rung_notes& notes, const operation& does, backend built_
 
 }  // namespace
 
-void register_kernel(const rung_notes& notes, const operation& does, backend built_for, const char* file,
+void register_kernel(const rung_notes& notes, const operation& op, backend built_for, const char* file,
                      const char* id_suffix, int order, const kernel_facts& facts, const void* of_work, bool runs,
                      const char* work_type) {
     check_notes(notes, file);
-    check_family(notes, does, built_for, file);
+    check_family(notes, op, built_for, file);
     std::vector<kernel>& all = registered();
     const std::string id =
         (*facts.name != '\0' ? std::string(notes.id) + "@" + facts.name : notes.id) + std::string(id_suffix);
     auto found = std::find_if(all.begin(), all.end(), [&](const kernel& k) { return k.id == id; });
     if (found == all.end()) {
         const std::string name = std::filesystem::path(file).filename().string();
-        const kernel added{id, name, order, &notes, &does, facts, work_type, of_work};
+        const kernel added{id, name, order, &notes, &op, facts, work_type, of_work};
         const auto key = [](const kernel& k) { return std::tuple(number_of(k.file), k.file, k.order); };
         found = all.insert(std::upper_bound(all.begin(), all.end(), added,
                                             [&](const kernel& a, const kernel& b) { return key(a) < key(b); }),
                            added);
     }
-    if (found->is_built_for(built_for) || found->work_type != work_type || found->does != &does) {
+    if (found->is_built_for(built_for) || found->work_type != work_type || found->op != &op) {
         refuse(fmt::format("two kernels are registered as {} ({} and {})", id, found->file, file));
     }
     if (runs) found->variants[static_cast<std::size_t>(built_for)] = of_work;

@@ -40,9 +40,9 @@ struct kernel_facts {
     const char* origin;      // in the notes, such as "000 v2"
     unsigned element_sizes;  // powers of two that it takes, combined by |; or kAnyElementSize
     hardware_needs needs = {};
-    bool whole_only = false;  // the emulator runs all of its blocks, however many
-    double noted_rate = 0;    // in the notes, in the operation's unit; 0 if they give none
-    bool is_rung = true;      // false: no ladder runs it; it is measured by name, and in a bench
+    bool whole_only = false;    // the emulator runs all of its blocks, however many
+    double published_rate = 0;  // in the published notes, in the operation's unit; 0 if they give none
+    bool is_rung = true;        // false: no ladder runs it; it is measured by name, and in a bench
 };
 
 // What kernels of one type of work can differ in. Each type of work has a specialisation beside it, with a member
@@ -64,7 +64,7 @@ struct kernel {
     std::string file;
     int order;  // of the variant within its file
     const rung_notes* notes;
-    const operation* does;
+    const operation* op;
     kernel_facts facts;
     const char* work_type;
     const void* described;                  // a variant for that type of work; it need not have a function
@@ -96,17 +96,17 @@ struct kernel {
 
 // Kernel files call this before main. `of_work` is a variant<Work>, and `runs` says whether it has a function. What the
 // arguments point to must live as long as the program.
-void register_kernel(const rung_notes& notes, const operation& does, backend built_for, const char* file,
+void register_kernel(const rung_notes& notes, const operation& op, backend built_for, const char* file,
                      const char* id_suffix, int order, const kernel_facts& facts, const void* of_work, bool runs,
                      const char* work_type);
 
 // Registers all variants of a file of host code.
 template <class Work, int kCount>
-bool register_rung(const rung_notes& notes, const operation& does, backend built_for, const char* file,
+bool register_rung(const rung_notes& notes, const operation& op, backend built_for, const char* file,
                    const variant<Work> (&variants)[kCount]) {
     for (int i = 0; i < kCount; ++i) {
-        register_kernel(notes, does, built_for, file, "", i, variants[i].facts, &variants[i],
-                        variants[i].run != nullptr, &kernel_traits<Work>::kType);
+        register_kernel(notes, op, built_for, file, "", i, variants[i].facts, &variants[i], variants[i].run != nullptr,
+                        &kernel_traits<Work>::kType);
     }
     return true;
 }

@@ -34,11 +34,11 @@ variants(variant<Work>, More...) -> variants<Work, 1 + static_cast<int>(sizeof..
 // Like register_rung(). Kernels for the emulator cannot call that: they share no function with host code.
 struct registration {
     template <class Work, int kCount>
-    registration(const rung_notes& notes, const operation& does, const char* file, const char* id_suffix,
+    registration(const rung_notes& notes, const operation& op, const char* file, const char* id_suffix,
                  const variants<Work, kCount>& of_file) {
         for (int i = 0; i < kCount; ++i) {
             const variant<Work>& v = of_file.all[i];
-            register_kernel(notes, does, kBuiltFor, file, id_suffix, i, v.facts, &v, v.run != nullptr,
+            register_kernel(notes, op, kBuiltFor, file, id_suffix, i, v.facts, &v, v.run != nullptr,
                             &kernel_traits<Work>::kType);
         }
     }
@@ -52,9 +52,9 @@ inline constexpr bool kRegistersRung = false;
 }
 
 // CORNERTURN_RUNG(notes, operation, variants...): once in a file, after the kernel. All variants take one type of work.
-#define CORNERTURN_RUNG(notes, does, ...)                                                     \
-    namespace {                                                                               \
-    [[maybe_unused]] constexpr bool kRegistersRung = true;                                    \
-    constexpr variants kVariants{__VA_ARGS__};                                                \
-    const registration kRegistration{notes, does, __FILE__, CORNERTURN_ID_SUFFIX, kVariants}; \
+#define CORNERTURN_RUNG(notes, op, ...)                                                     \
+    namespace {                                                                             \
+    [[maybe_unused]] constexpr bool kRegistersRung = true;                                  \
+    constexpr variants kVariants{__VA_ARGS__};                                              \
+    const registration kRegistration{notes, op, __FILE__, CORNERTURN_ID_SUFFIX, kVariants}; \
     }

@@ -43,7 +43,7 @@ __global__ void verifier_check(const unsigned char* base, patterned_batch batch,
 template <class OnElement, class OnGap>
 __device__ void for_each_position(const patterned_tensor& tensor, OnElement on_element, OnGap on_gap) {
     for_each_index(tensor.positions(), [&](std::int64_t position) {
-        const patterned_tensor::place here = tensor.at(position);
+        const patterned_tensor::stretch here = tensor.at(position);
         if (!here.is_gap) return on_element(position, static_cast<std::uint64_t>(here.index));
         const std::int64_t begin = position * tensor.element_size;
         for (std::int64_t i = begin; i < begin + tensor.element_size; ++i) on_gap(i);

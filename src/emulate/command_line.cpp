@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using strings = std::vector<std::string>;
-using product = compilation::product;
+using output_kind = compilation::output_kind;
 
 bool has_suffix(const std::string& path, const std::set<std::string>& all) {
     return all.count(fs::path(path).extension().string()) != 0;
@@ -124,23 +124,23 @@ private:
     }
 
     // Whether the option chooses the kind of output. The last such option counts.
-    bool read_product(const std::string& argument) {
+    bool read_output_kind(const std::string& argument) {
         const bool relocatable = found_.relocatable || is_one_of(argument, {"-dc", "--device-c"});
         if (is_one_of(argument, {"-c", "--compile", "-dc", "--device-c", "-dw", "--device-w"})) {
-            found_.makes = product::objects;
+            found_.makes = output_kind::objects;
             found_.relocatable = relocatable;
         } else if (is_one_of(argument, {"-E", "--preprocess"})) {
-            found_.makes = product::text;
+            found_.makes = output_kind::text;
         } else if (is_one_of(argument, {"-M", "--generate-dependencies"})) {
-            found_.makes = product::dependencies;
+            found_.makes = output_kind::dependencies;
             found_.dependency_flags.push_back("-M");
         } else if (is_one_of(argument, {"-MM", "--generate-nonsystem-dependencies"})) {
-            found_.makes = product::dependencies;
+            found_.makes = output_kind::dependencies;
             found_.dependency_flags.push_back("-MM");
         } else if (is_one_of(argument, {"-lib", "--lib"})) {
-            found_.makes = product::archive;
+            found_.makes = output_kind::archive;
         } else if (is_one_of(argument, {"-dlink", "--device-link"})) {
-            found_.makes = product::device_link;
+            found_.makes = output_kind::device_link;
         } else {
             return false;
         }
@@ -208,7 +208,7 @@ private:
         };
         if (argument.empty() || argument[0] != '-') {
             files_.push_back(argument);
-        } else if (read_product(argument) || read_dependency_option(argument)) {
+        } else if (read_output_kind(argument) || read_dependency_option(argument)) {
         } else if (matches(argument, {"-rdc", "--relocatable-device-code"}, value)) {
             found_.relocatable = value == "true";
         } else if (is_one_of(argument, {"-v", "--verbose"})) {

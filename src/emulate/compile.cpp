@@ -9,8 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <future>
 #include <initializer_list>
-#include <thread>
 
 #include "cornerturn/error.hpp"
 #include "emulate/files.hpp"
@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using strings = std::vector<std::string>;
-using product = compilation::product;
+using output_kind = compilation::output_kind;
 
 // With these flags g++ reports each memory access at its full width, from one call site for each access.
 // cmake/Kernels.cmake does the same for the library's own kernels.
@@ -91,7 +91,7 @@ std::string default_path(const compilation& job, const std::string& source, cons
 
 // The path of the source's object file, even if none is written.
 std::string object_path(const compilation& job, const std::string& source) {
-    return job.makes == product::objects && !job.output.empty() ? job.output : default_path(job, source, ".o");
+    return job.makes == output_kind::objects && !job.output.empty() ? job.output : default_path(job, source, ".o");
 }
 
 // Compiles one source to an object file.
@@ -111,7 +111,7 @@ public:
                     host_text_.find(here_.headers) == host_text_.npos;
         }
         if (!is_c_ && !preprocess_to(host_text_, {}, dependencies)) throw error(source_ + " does not compile");
-        if (job_.is_cuda(source_) && job_.makes != product::text && job_.makes != product::dependencies)
+        if (job_.is_cuda(source_) && job_.makes != output_kind::text && job_.makes != output_kind::dependencies)
             // On some systems g++ replaces printf, memcpy and others by fortified functions. Device code has none of
             // them.
             if (!preprocess_to(device_text_, {"-D__CUDA_ARCH__=900", "-U_FORTIFY_SOURCE"}, {}))
@@ -148,16 +148,15 @@ public:
                                        strings{"-c", scratch.file("device.ii"), "-o", scratch.file("device.o")};
         if (job_.verbose) say(joined(host_command) + "\n" + joined(device_command) + "\n");
         std::string host_messages, device_messages;
-        int host_status = 0, device_status = 0;
-        std::thread other([&] { device_status = run_program(device_command, &device_messages); });
-        host_status = run_program(host_command, &host_messages);
-        other.join();
+        std::future<int> device_pass =
+            std::async(std::launch::async, [&] { return run_program(device_command, &device_messages); });
+        const int host_status = run_program(host_command, &host_messages), device_status = device_pass.get();
         say(host_messages);
         if (host_status == 0) say(device_messages);  // otherwise they repeat the host pass's errors
         if (host_status != 0 || device_status != 0) throw error(source_ + " does not compile");
         const std::string tag = job_.relocatable ? "program" : fmt::format("{:x}", hash());
         join_objects(scratch.file("host.o"), scratch.file("device.o"), host, tag, scratch.file("joined.o"));
-        move_file(scratch.file("joined.o"), object);
+        install_file(scratch.file("joined.o"), object);
     }
 
 private:
@@ -268,7 +267,7 @@ strings dependencies_of(const compilation& job, const std::string& source) {
             return std::find(flags.begin(), flags.end(), name) != flags.end();
         });
     };
-    const bool lists = job.makes == product::dependencies, compiles_too = !lists && has({"-MD", "-MMD"});
+    const bool lists = job.makes == output_kind::dependencies, compiles_too = !lists && has({"-MD", "-MMD"});
     if (!lists && !compiles_too) return {};
     // nvcc's documentation forbids this.
     if (job.sources.size() > 1 && (has({"-MF"}) || (compiles_too && !job.output.empty())))
@@ -283,7 +282,7 @@ strings dependencies_of(const compilation& job, const std::string& source) {
 void write_out(const compilation& job, const std::string& text) {
     if (!job.output.empty()) return write_file(job.output, text);
     std::fwrite(text.data(), 1, text.size(), stdout);
-    if (std::fflush(stdout) != 0) throw error("standard output cannot be written");
+    if (std::fflush(stdout) != 0) throw error("cannot write standard output");
 }
 
 void require_files(const strings& files) {
@@ -317,12 +316,12 @@ void link_device(const compilation& job, const installation& here) {
 
 void compile(const compilation& job) {
     const installation here = find_installation();
-    const bool links = job.makes == product::program || job.makes == product::archive;
+    const bool links = job.makes == output_kind::program || job.makes == output_kind::archive;
     require_files(job.sources);
     require_files(job.objects);
-    if (job.makes == product::device_link) return link_device(job, here);
+    if (job.makes == output_kind::device_link) return link_device(job, here);
     if (job.sources.empty() && (job.objects.empty() || !links)) throw invalid_argument("no file to compile");
-    if (job.makes == product::objects && job.sources.size() > 1 && !job.output.empty())
+    if (job.makes == output_kind::objects && job.sources.size() > 1 && !job.output.empty())
         throw invalid_argument("-o names one file, but -c writes an object file for each source file");
     const temporary_folder scratch;
     strings objects;
@@ -331,25 +330,25 @@ void compile(const compilation& job) {
         source_compiler one(job, here, source);
         one.preprocess(dependencies_of(job, source));
         text += one.text();
-        if (job.makes == product::text || job.makes == product::dependencies) continue;
+        if (job.makes == output_kind::text || job.makes == output_kind::dependencies) continue;
         const std::string own = object_path(job, source);
         const std::string object =
             links ? scratch.file(fmt::format("{}-{}", objects.size(), fs::path(own).filename().string())) : own;
         one.make(object);
         objects.push_back(object);
     }
-    if (job.makes == product::program)
+    if (job.makes == output_kind::program)
         link(job, here, objects, job.output.empty() ? default_path(job, "a", ".out") : job.output);
-    else if (job.makes == product::archive)
+    else if (job.makes == output_kind::archive)
         archive(job, objects);
-    else if (job.makes != product::objects)
+    else if (job.makes != output_kind::objects)
         write_out(job, text);
 }
 
 std::string compiled_program(compilation job) {
     const installation here = find_installation();
     if (job.sources.empty()) throw invalid_argument("no file to compile");
-    if (job.makes != product::program)
+    if (job.makes != output_kind::program)
         throw invalid_argument("emulate needs a program to run, but these options produce none: use `cornerturn cc`");
     require_files(job.sources);
     require_files(job.objects);

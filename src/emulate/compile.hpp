@@ -29,14 +29,14 @@ struct compilation {
     std::string output;
     std::string output_folder;  // for outputs without a given name
     std::string language;       // of all sources (-x); "": by the suffix of each
-    enum class product {
+    enum class output_kind {
         program,
         objects,       // -c
         text,          // -E
         dependencies,  // -M
         archive,       // -lib
         device_link    // -dlink
-    } makes = product::program;
+    } makes = output_kind::program;
     bool relocatable = false;
     bool verbose = false;  // -v: prints each command
 

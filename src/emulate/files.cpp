@@ -27,17 +27,17 @@ temporary_folder::~temporary_folder() {
 std::string read_file(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     std::string text(std::istreambuf_iterator<char>(file), {});
-    if (!file) throw error(path + " cannot be read");
+    if (!file) throw error("cannot read " + path);
     return text;
 }
 
 void write_file(const std::string& path, const std::string& text) {
     std::ofstream file(path, std::ios::binary);
     file << text;
-    if (!file.flush()) throw error(path + " cannot be written");
+    if (!file.flush()) throw error("cannot write " + path);
 }
 
-void move_file(const std::string& from, const std::string& to) {
+void install_file(const std::string& from, const std::string& to) {
     const std::string fresh = fmt::format("{}.{}", to, getpid());
     fs::copy_file(from, fresh, fs::copy_options::overwrite_existing);
     fs::rename(fresh, to);

@@ -22,7 +22,7 @@ private:
 // Both throw error on failure.
 std::string read_file(const std::string& path);
 void write_file(const std::string& path, const std::string& text);
-// Also to another file system. `to` is never half written.
-void move_file(const std::string& from, const std::string& to);
+// Copies `from` to `to`, also to another file system. `to` appears only when it is complete.
+void install_file(const std::string& from, const std::string& to);
 
 }  // namespace cornerturn::emulate

@@ -34,7 +34,7 @@ struct symbol {
 std::vector<symbol> symbols_of(const std::string& object) {
     elf_version(EV_CURRENT);
     const int file = open(object.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) throw error(object + " cannot be read");
+    if (file < 0) throw error("cannot read " + object);
     Elf* const elf = elf_begin(file, ELF_C_READ, nullptr);
     std::vector<symbol> all;
     for (Elf_Scn* section = nullptr; elf != nullptr && (section = elf_nextscn(elf, section)) != nullptr;) {
@@ -104,7 +104,7 @@ void skip_to_launch(const std::string& object, const symbol& kernel) {
     std::memcpy(entry.data() + kKernelPadding - 4, &distance, 4);
     if (std::fseek(file.get(), kernel.in_file, SEEK_SET) != 0 ||
         std::fwrite(entry.data(), 1, entry.size(), file.get()) != entry.size())
-        throw error(object + " cannot be written");
+        throw error("cannot write " + object);
 }
 
 void run_tool(const std::vector<std::string>& command) {

@@ -1,5 +1,5 @@
-// The options of nvcc. All documented ones are in these tables or in command_line.cpp. Otherwise an option's value
-// could be taken for the name of a file.
+// The options of nvcc. All documented ones are in these tables or in command_line.cpp. If one were missing, its value
+// could be taken for a file name.
 #pragma once
 
 #include <map>

@@ -62,7 +62,7 @@ int run(const std::vector<std::string>& command, std::string* output, std::strin
     pid_t child = 0;
     const int refused = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
-    if (refused != 0) throw error(fmt::format("{} cannot be run: {}", command[0], std::strerror(refused)));
+    if (refused != 0) throw error(fmt::format("cannot run {}: {}", command[0], std::strerror(refused)));
     out.close_writing();
     err.close_writing();
     while (out.is_open() || err.is_open()) {

@@ -10,7 +10,7 @@
 
 #include "cornerturn/error.hpp"
 #include "emulator/metrics.hpp"
-#include "emulator/readings.hpp"
+#include "emulator/named_counters.hpp"
 
 namespace cornerturn::emulate {
 namespace {
@@ -21,13 +21,14 @@ using nlohmann::json;
 counters counters_of(const json& metrics) {
     counters found;
     for (const auto* all : {&emulator::metrics(), &emulator::atomic_metrics(), &emulator::derived_metrics()})
-        for (const emulator::metric& m : *all) (found.*m.where)[m.op] = metrics.at(m.name).get<std::uint64_t>();
+        for (const emulator::metric& m : *all) (found.*m.member)[m.op] = metrics.at(m.name).get<std::uint64_t>();
     return found;
 }
 
-const emulator::reading* find_reading(const std::string& name) {
-    const std::vector<emulator::reading>& all = emulator::readings();
-    const auto found = std::find_if(all.begin(), all.end(), [&](const emulator::reading& r) { return r.name == name; });
+const emulator::named_counter* find_counter(const std::string& name) {
+    const std::vector<emulator::named_counter>& all = emulator::named_counters();
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const emulator::named_counter& r) { return r.name == name; });
     return found != all.end() ? &*found : nullptr;
 }
 
@@ -102,9 +103,9 @@ budget budget::parse(const std::string& text) {
         if (std::find(comparisons.begin(), comparisons.end(), one.comparison) == comparisons.end())
             throw invalid_argument(fmt::format("--budget: '{}' is not a comparison: the comparisons are {}",
                                                one.comparison, fmt::join(comparisons, " ")));
-        if (find_reading(one.metric) == nullptr) {
+        if (find_counter(one.metric) == nullptr) {
             std::vector<std::string> names;
-            for (const emulator::reading& known : emulator::readings()) names.push_back(known.name);
+            for (const emulator::named_counter& known : emulator::named_counters()) names.push_back(known.name);
             throw invalid_argument(
                 fmt::format("--budget: '{}' is not a metric: the metrics are {}", one.metric, fmt::join(names, ", ")));
         }
@@ -129,7 +130,7 @@ std::vector<std::string> budget::missed(const std::vector<kernel_report>& kernel
     }
     std::vector<std::string> sentences;
     for (const limit& l : limits) {
-        const double value = find_reading(l.metric)->of(all);
+        const double value = find_counter(l.metric)->of(all);
         if (holds(value, l.comparison, l.bound)) continue;
         sentences.push_back(fmt::format("budget missed: {}: {} is {}, {} too {}: it must be {} {}", kernel, l.metric,
                                         number(value), number(std::abs(value - l.bound)),

@@ -170,13 +170,13 @@ private:
 
     // Records the body of the function whose parameters end before `at` as device code or host code. Returns the
     // opening brace, or the semicolon of a function without a body.
-    std::size_t body_of(std::size_t at, bool code::*side) {
+    std::size_t body_of(std::size_t at, bool code::*runs_on) {
         const std::size_t body = body_after(tokens_, at);
         const std::size_t end = tokens_.is(body, "{") ? tokens_.closing_bracket(body) : tokens_.size();
         if (end < tokens_.size()) {
             code& all = bodies_[end];
             all.begin = body;
-            all.*side = true;
+            all.*runs_on = true;
         }
         return body;
     }

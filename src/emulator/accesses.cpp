@@ -1,4 +1,4 @@
-// The slow path of a memory access: it finds the site and the memory region (traces.cpp finds the warp instruction).
+// The slow case of a memory access: it finds the site and the memory region (traces.cpp finds the warp instruction).
 // Then the cost of warp instructions, and the checks for races and for reads of unwritten memory.
 #include <fmt/format.h>
 
@@ -31,27 +31,29 @@ site& worker::find_site(std::uintptr_t return_address, unsigned width, direction
 }
 
 // The region that contains the access. Raises a hazard if there is none, or if the access may not write to it.
-const region& worker::find_region(site& where, std::uintptr_t address) {
+const region& worker::find_region(site& access_site, std::uintptr_t address) {
     const auto holds = [&](const region& r) {
-        return address - r.begin < r.bytes && r.bytes - (address - r.begin) >= where.width;
+        return address - r.begin < r.bytes && r.bytes - (address - r.begin) >= access_site.width;
     };
-    if (where.where != nullptr && holds(*where.where)) return *where.where;
-    const fault stray{hazard_kind::out_of_bounds, current_, address, where.width, where.op, where.return_address};
+    if (access_site.last_region != nullptr && holds(*access_site.last_region)) return *access_site.last_region;
+    const pending_hazard stray{hazard_kind::out_of_bounds, current_,       address,
+                               access_site.width,          access_site.op, access_site.return_address};
     const region* found = region_at(address);
-    if (found == nullptr && add_variable_at(address, where.return_address)) found = region_at(address);
+    if (found == nullptr && add_variable_at(address, access_site.return_address)) found = region_at(address);
     if (found == nullptr || !holds(*found)) raise_from_fiber(stray);
-    if (where.op != kLoad && !found->writable) {
-        raise_from_fiber({hazard_kind::read_only, current_, address, where.width, where.op, where.return_address});
+    if (access_site.op != kLoad && !found->writable) {
+        raise_from_fiber(
+            {hazard_kind::read_only, current_, address, access_site.width, access_site.op, access_site.return_address});
     }
-    where.where = found;
+    access_site.last_region = found;
     return *found;
 }
 
 const region* worker::region_at(std::uintptr_t address) const {
-    const auto behind = std::upper_bound(by_address_.begin(), by_address_.end(), address,
-                                         [](std::uintptr_t at, const region* r) { return at < r->begin; });
-    if (behind == by_address_.begin()) return nullptr;
-    const region* const found = behind[-1];
+    const auto next = std::upper_bound(by_address_.begin(), by_address_.end(), address,
+                                       [](std::uintptr_t at, const region* r) { return at < r->begin; });
+    if (next == by_address_.begin()) return nullptr;
+    const region* const found = next[-1];
     return address - found->begin < found->bytes ? found : nullptr;
 }
 
@@ -71,7 +73,7 @@ bool worker::add_variable_at(std::uintptr_t address, std::uintptr_t return_addre
         std::optional<shared_variable> array;
         on_large_stack([&] { array = shared_variable_at(offset, return_address, keep_going_); });
         if (!array) return false;
-        if (array->is_guard) {
+        if (array->is_initialisation_flag) {
             add_region(
                 {region::constant, true, segment.begin + array->offset, array->bytes, array->name, nullptr, nullptr});
             return true;
@@ -97,13 +99,13 @@ bool worker::add_variable_at(std::uintptr_t address, std::uintptr_t return_addre
     return true;
 }
 
-// The slow path of access(): a local variable, or another instruction or region than expected.
+// The slow case of access(): a local variable, or another instruction or region than expected.
 void worker::slow_access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address) {
     if (current_worker != nullptr) current_worker->add_access(address, width, op, return_address);
 }
 
-void worker::slow_code_block(std::uintptr_t return_address) {
-    if (current_worker != nullptr) current_worker->find_code_block(return_address);
+void worker::slow_basic_block(std::uintptr_t return_address) {
+    if (current_worker != nullptr) current_worker->find_basic_block(return_address);
 }
 
 // Raises a hazard if the kernel has used up its stack or its time.
@@ -128,12 +130,12 @@ void worker::add_access(std::uintptr_t address, unsigned width, direction op, st
         return;
     }
     if (has_on_stack(address)) return;  // a local variable of another thread
-    site& where = find_site(return_address, width, op);
-    const region& memory = find_region(where, address);
+    site& access_site = find_site(return_address, width, op);
+    const region& memory = find_region(access_site, address);
     if ((address & (width - 1)) != 0) {
         raise_from_fiber({hazard_kind::misaligned, current_, address, width, op, return_address});
     }
-    warp_instruction& instruction = find_instruction(where, memory);
+    warp_instruction& instruction = find_instruction(access_site, memory);
     if (instruction.active != 0 && instruction.memory->space != memory.space) {
         raise_from_fiber({hazard_kind::unsupported_access, current_, address, 0, op, return_address});
     }
@@ -156,8 +158,11 @@ void worker::index_outside(std::int64_t index, const char* type, std::uintptr_t 
     const auto [found, fresh] = may_be_shared_row_.try_emplace(return_address);
     if (fresh) on_large_stack([&] { found->second = may_index_shared_rows(type, return_address); });
     if (found->second) return;
-    raise_from_fiber(
-        {hazard_kind::out_of_bounds, current_, static_cast<std::uintptr_t>(index), 0, kLoad, return_address, type});
+    raise_from_fiber({.kind = hazard_kind::out_of_bounds,
+                      .thread = current_,
+                      .return_address = return_address,
+                      .detail = type,
+                      .index = index});
 }
 
 // A copy of a struct that needs several instructions. The GPU's compiler splits it by its type's alignment, unknown
@@ -188,25 +193,25 @@ void worker::refuse(const char* feature, std::uintptr_t return_address) {
 
 // Restarts the tally, because the distances between the lanes' addresses have changed.
 void worker::tally_anew(warp_instruction& instruction) {
-    instruction.tally->restart({instruction.addresses, instruction.active, instruction.where->width},
+    instruction.tally->restart({instruction.addresses, instruction.active, instruction.site->width},
                                counted_by(instruction));
     instruction.tally->add(instruction.addresses, instruction.active);
     instruction.contiguous = true;
     std::uint64_t expected = instruction.addresses[std::countr_zero(instruction.active)];
     for (std::uint32_t rest = instruction.active; rest != 0; rest &= rest - 1) {
         instruction.contiguous = instruction.contiguous && instruction.addresses[std::countr_zero(rest)] == expected;
-        expected += instruction.where->width;
+        expected += instruction.site->width;
     }
 }
 
 // Adds the instruction's tally to the counters of its site.
 void worker::count_tallied(warp_instruction& instruction) {
-    instruction.tally->take(instruction.where->width, counted_by(instruction));
+    instruction.tally->take(instruction.site->width, counted_by(instruction));
 }
 
 void worker::count(const warp_instruction& instruction, const warp_access& access, std::uint64_t times) {
-    const direction op = instruction.where->op;
-    counters& counts = instruction.where->counts;
+    const direction op = instruction.site->op;
+    counters& counts = instruction.site->counts;
     if (op == kCopied || instruction.memory->space == region::constant) {
         // An asynchronous copy is counted by its load, at another site. Constants come through another cache.
     } else if (op == kReduction || op == kAtomic) {
@@ -228,11 +233,11 @@ void worker::count(const warp_instruction& instruction, const warp_access& acces
 // place, and the lanes of one bank take turns. Every other atomic is a loop of a load and a compare-and-swap, which
 // takes two wavefronts. In each iteration one lane of each bank succeeds.
 void worker::count_atomic(const warp_instruction& instruction, const warp_access& access, std::uint64_t times) {
-    const site& where = *instruction.where;
-    counters& counts = instruction.where->counts;
+    const site& access_site = *instruction.site;
+    counters& counts = instruction.site->counts;
     if (instruction.memory->space == region::global) {
-        const bool returns =
-            where.op == kAtomic || where.atomic == atomic_kind::add_f16x2 || where.atomic == atomic_kind::add_bf16x2;
+        const bool returns = access_site.op == kAtomic || access_site.atomic == atomic_kind::add_f16x2 ||
+                             access_site.atomic == atomic_kind::add_bf16x2;
         const direction op = returns ? kAtomic : kReduction;
         counts.global_requests[op] += times;
         counts.global_sectors[op] += times * count_atomic_sectors(access);
@@ -240,7 +245,7 @@ void worker::count_atomic(const warp_instruction& instruction, const warp_access
     }
     const unsigned rounds = most_lanes_in_a_bank(access);
     const bool in_place =
-        access.width == 4 && (where.atomic < atomic_kind::add_f32 || where.atomic > atomic_kind::add_bf16);
+        access.width == 4 && (access_site.atomic < atomic_kind::add_f32 || access_site.atomic > atomic_kind::add_bf16);
     counts.shared_requests[kAtomic] += times * (in_place ? 1 : rounds);
     counts.shared_wavefronts[kAtomic] += times * (in_place ? rounds : 2 * rounds);
     counts.shared_conflicts[kAtomic] += times * (in_place ? rounds - 1 : 2 * (rounds - 1));
@@ -258,29 +263,29 @@ void worker::count_atomic(const warp_instruction& instruction, const warp_access
     }
 }
 
-// Keeps the instructions for which the warp is about to be counted. All of its lanes have stopped.
+// Records the warp's instructions in `watched_`, just before they are counted. All of its lanes have stopped.
 void worker::note_watched() {
     constexpr std::size_t kMost = 1 << 12;  // limits long loops, such as one over k
     for (const trace_entry* next = trace_->begin.next; next != &trace_->end; next = next->next) {
         if (!next->is_access) continue;
         const auto& instruction = static_cast<const warp_instruction&>(*next);
         if (instruction.active == 0) continue;
-        const site& where = *instruction.where;
+        const site& access_site = *instruction.site;
         const region& memory = *instruction.memory;
-        const auto [last, fresh] = last_watched_.try_emplace({where.return_address, &memory}, watched_->size());
+        const auto [last, fresh] = last_watched_.try_emplace({access_site.return_address, &memory}, watched_->size());
         if (!fresh && watched_->size() >= kMost) {
             ++(*watched_)[last->second].times;
             continue;
         }
         last->second = watched_->size();
-        const source_line line = line_of(where.return_address);
+        const source_line line = line_of(access_site.return_address);
         const bool shared = memory.space == region::shared;
         watched_access seen{.file = line.file,
                             .line = line.line,
                             .memory = memory.name,
                             .shared = shared,
-                            .op = where.op,
-                            .width = where.width,
+                            .op = access_site.op,
+                            .width = access_site.width,
                             .active = instruction.active};
         // Offsets in shared memory count from the beginning of a row of banks, so they show the banks.
         const std::uintptr_t origin = shared ? memory.begin & ~std::uintptr_t{kBankRowBytes - 1} : memory.begin;
@@ -293,7 +298,7 @@ void worker::note_watched() {
         if (!shared) {
             seen.sectors = count_sectors(access);
         } else {
-            const direction op = where.op == kCopied ? kStore : where.op;
+            const direction op = access_site.op == kCopied ? kStore : access_site.op;
             seen.groups = groups_of(access, op);
             seen.wavefronts = wavefronts_.count(access, op);
             seen.least_wavefronts = least_wavefronts(seen.active, seen.width);
@@ -308,7 +313,7 @@ void worker::check_shared(const warp_instruction& instruction, touch by, std::ui
         const auto lane = static_cast<unsigned>(std::countr_zero(rest));
         const std::uintptr_t address = instruction.addresses[lane];
         shadow_memory& shadow = shadow_of(address);
-        const unsigned cells = shadow.cells_of(instruction.where->width);
+        const unsigned cells = shadow.cells_of(instruction.site->width);
         const touch now{by.bits | touches_[first_ + lane].bits};
         shadow_cell* const first = &shadow.cells()[address];
         for (unsigned i = 0; i < cells; ++i) check_cell(first[i], instruction, now, address);
@@ -317,14 +322,14 @@ void worker::check_shared(const warp_instruction& instruction, touch by, std::ui
 
 // For memory without a value before the run: records writes, and reports reads of unwritten elements.
 void worker::check_written(const warp_instruction& instruction) {
-    const site& where = *instruction.where;
+    const site& access_site = *instruction.site;
     written_elements* written = instruction.memory->written;
-    if (where.op != kLoad && !instruction.scattered) [[likely]] {
+    if (access_site.op != kLoad && !instruction.scattered) [[likely]] {
         const auto count = static_cast<unsigned>(std::popcount(instruction.active));
         if (instruction.contiguous)
-            written->note_write(instruction.addresses[std::countr_zero(instruction.active)], count * where.width);
+            written->note_write(instruction.addresses[std::countr_zero(instruction.active)], count * access_site.width);
         else
-            written->note_writes(instruction.addresses, instruction.active, where.width);
+            written->note_writes(instruction.addresses, instruction.active, access_site.width);
         return;
     }
     for (std::uint32_t rest = instruction.active; rest != 0; rest &= rest - 1) {
@@ -336,15 +341,15 @@ void worker::check_written(const warp_instruction& instruction) {
             written = memory->written;
             if (written == nullptr) continue;
         }
-        if (where.op != kLoad) {
-            written->note_write(address, where.width);
-        } else if (!written->is_written(address, where.width)) [[unlikely]] {
+        if (access_site.op != kLoad) {
+            written->note_write(address, access_site.width);
+        } else if (!written->is_written(address, access_site.width)) [[unlikely]] {
             // A lane that deviates from the trace's order may have written it before this read.
-            if ((disordered_ >> lane & 1) != 0 && has_stored(lane, address, where.width)) continue;
-            note(hazard_kind::uninitialised_read, first_ + lane, where.return_address, [&] {
+            if ((disordered_ >> lane & 1) != 0 && has_stored(lane, address, access_site.width)) continue;
+            report_hazard(hazard_kind::uninitialised_read, first_ + lane, access_site.return_address, [&] {
                 return fmt::format(
-                    "reads {} bytes of '{}' at {}, but they hold no input and no thread has written them", where.width,
-                    memory->name, line_of_site(where.index));
+                    "reads {} bytes of '{}' at {}, but they hold no input and no thread has written them",
+                    access_site.width, memory->name, line_of_site(access_site.index));
             });
         }
     }
@@ -354,24 +359,24 @@ void worker::check_written(const warp_instruction& instruction) {
 bool worker::has_stored(unsigned lane, std::uintptr_t address, unsigned width) const {
     return std::any_of(trace_->owned.begin(), trace_->owned.end(), [&](const auto& instruction) {
         const std::uintptr_t at = instruction->addresses[lane];
-        return (instruction->active >> lane & 1) != 0 && instruction->where->op == kStore && at < address + width &&
-               address < at + instruction->where->width;
+        return (instruction->active >> lane & 1) != 0 && instruction->site->op == kStore && at < address + width &&
+               address < at + instruction->site->width;
     });
 }
 
 void worker::check_cell(shadow_cell& cell, const warp_instruction& instruction, touch now, std::uintptr_t address) {
-    const site& where = *instruction.where;
+    const site& access_site = *instruction.site;
     shadow_cell::rival rival{{}, true};
-    if (where.op != kLoad) {
+    if (access_site.op != kLoad) {
         rival = cell.note_write(now);
     } else {
         if (cell.write.bits < first_interval_.bits) {
-            unwritten_.push_back({now.thread(), where.index, instruction.memory, address});
+            unwritten_.push_back({now.thread(), access_site.index, instruction.memory, address});
         }
         if (cell.note_read(now)) rival.who = cell.write;
     }
-    if (rival.who.serial() != 0 && !fences_.order(rival.who.thread(), now.thread(), serial_)) [[unlikely]] {
-        note_race(instruction, now, rival);
+    if (rival.who.serial() != 0 && !fences_.are_ordered(rival.who.thread(), now.thread(), serial_)) [[unlikely]] {
+        report_race(instruction, now, rival);
     }
 }
 

@@ -136,7 +136,7 @@ void worker::note_seen(std::uintptr_t address, unsigned width, std::uintptr_t re
 // block, and each read adds an entry to the trace.
 void worker::note_value(std::uintptr_t address, std::uint64_t value, std::uintptr_t return_address) {
     constexpr unsigned kReadsAtOnce = 1 << 10, kLongestSleep = 1000;  // reads; microseconds between two
-    if (!has_blocks_) return;                                         // its position in the trace is unknown
+    if (!calls_at_basic_blocks_) return;                              // its position in the trace is unknown
     const unsigned times = spins_.see(running.cursor, address, value);
     if (times < kReadsAtOnce) return;
     std::this_thread::sleep_for(std::chrono::microseconds(std::min(times - kReadsAtOnce, kLongestSleep)));
@@ -163,9 +163,9 @@ void worker::atomic_add_floats(float* address, unsigned count, std::array<std::u
 // Atomics take part in no race. But what they read from shared memory must have been written.
 void worker::note_atomic(const warp_instruction& instruction) {
     if (instruction.memory->shadow == nullptr) return;
-    const unsigned width = instruction.where->width;
+    const unsigned width = instruction.site->width;
     // atomicExch() without use of its old value: the only reduction that may initialise memory.
-    const bool only_writes = instruction.where->op == kReduction && instruction.where->atomic == atomic_kind::exchange;
+    const bool only_writes = instruction.site->op == kReduction && instruction.site->atomic == atomic_kind::exchange;
     for (std::uint32_t rest = instruction.active; rest != 0; rest &= rest - 1) {
         const std::uintptr_t address = instruction.addresses[std::countr_zero(rest)];
         shadow_memory& shadow = shadow_of(address);
@@ -175,10 +175,10 @@ void worker::note_atomic(const warp_instruction& instruction) {
         for (unsigned i = 0; i < cells; ++i) {
             if (first[i].write.bits >= first_interval_.bits) continue;
             if (only_writes) {
-                first[i].write.bits = interval_.bits | instruction.where->touch_bits | touches_[thread].bits;
+                first[i].write.bits = interval_.bits | instruction.site->touch_bits | touches_[thread].bits;
                 continue;
             }
-            unwritten_.push_back({thread, instruction.where->index, instruction.memory, address});
+            unwritten_.push_back({thread, instruction.site->index, instruction.memory, address});
         }
     }
 }

@@ -40,8 +40,8 @@ handover worker::wait_for_warp(std::uint32_t mask, std::uintptr_t return_address
         raise_from_fiber({hazard_kind::divergent_barrier, current_, 0, 0, kLoad, return_address});
     }
     at_warp_sync_ |= running.bit;
-    // Other lanes may go on in the meantime, so this lane's code blocks enter the trace to show its position.
-    if (joining_ || finished_ != 0 || mask != ~0u) enter_blocks_ahead();
+    // Other lanes may go on in the meantime, so this lane's basic blocks enter the trace to show its position.
+    if (joining_ || warp_ended_ != 0 || mask != ~0u) enter_basic_blocks_ahead();
     return stop_lane(return_address);
 }
 
@@ -69,7 +69,7 @@ handover worker::exchange(std::uint32_t mask, std::uint64_t value, exchange_kind
 handover worker::active_lanes(std::uintptr_t return_address) {
     waits_[current_].what = warp_wait::active_lanes;
     at_warp_sync_ |= running.bit;
-    enter_blocks_ahead();
+    enter_basic_blocks_ahead();
     return stop_lane(return_address);
 }
 
@@ -90,7 +90,7 @@ std::uint32_t worker::lanes_that_agree() const {
     const std::uint32_t waiting = at_warp_sync_;
     // The common case: all waiting lanes have the same mask.
     const std::uint32_t first = waits_[first_ + static_cast<unsigned>(std::countr_zero(waiting))].mask;
-    bool alike = (first & ~(waiting | finished_)) == 0;
+    bool alike = (first & ~(waiting | warp_ended_)) == 0;
     for (std::uint32_t rest = waiting; rest != 0; rest &= rest - 1) {
         const warp_wait& own = waits_[first_ + static_cast<unsigned>(std::countr_zero(rest))];
         alike &= own.what <= warp_wait::exchange && own.mask == first;
@@ -101,7 +101,7 @@ std::uint32_t worker::lanes_that_agree() const {
         const int i = std::countr_zero(rest);
         const warp_wait& own = waits_[first_ + static_cast<unsigned>(i)];
         if (own.what > warp_wait::exchange) continue;
-        bool agree = (own.mask & ~(waiting | finished_)) == 0;
+        bool agree = (own.mask & ~(waiting | warp_ended_)) == 0;
         for (std::uint32_t others = own.mask & waiting; others != 0; others &= others - 1) {
             const warp_wait& other = waits_[first_ + static_cast<unsigned>(std::countr_zero(others))];
             agree &= other.what <= warp_wait::exchange && other.mask == own.mask;
@@ -142,7 +142,7 @@ void worker::finish_exchange(unsigned thread, std::uint32_t released) {
         case exchange_kind::exclusive_or: {
             const bool takes_part = (all >> self.source & 1) != 0;
             if (!takes_part || waits_[first_ + static_cast<unsigned>(self.source)].what != warp_wait::exchange) {
-                note(hazard_kind::divergent_barrier, thread, sync_sites_[thread], [&] {
+                report_hazard(hazard_kind::divergent_barrier, thread, sync_sites_[thread], [&] {
                     return fmt::format("shuffles from lane {} at {}, but that lane takes no part in the shuffle",
                                        self.source, to_string(line_of(sync_sites_[thread])));
                 });
@@ -175,8 +175,8 @@ void worker::finish_exchange(unsigned thread, std::uint32_t released) {
     }
 }
 
-// Returns the lanes that may go on: not those that wait for others at a warp-level barrier. Lanes that yielded go on
-// only if no others can: then this returns 0, and run_yielded() resumes them after the other warps' turn.
+// Returns the lanes that may go on. Lanes that wait for others at a warp-level barrier may not. Lanes that yielded may
+// go on only if no other lane can: then this returns 0, and run_yielded() resumes them after the other warps' turn.
 std::uint32_t worker::release_warp_syncs() {
     std::uint32_t released = lanes_that_agree();
     if (released == 0) released = lanes_together();
@@ -243,10 +243,10 @@ void worker::run_yielded() {
             std::this_thread::yield();
         }
     }
-    waiting_ = ended_ = 0;
+    some_wait_ = some_ended_ = 0;
     for (unsigned warp = 0; warp < warps_; ++warp) {
-        ended_ |= ended_lanes_[warp] & ~gone_[warp];
-        waiting_ |= lanes_of(warp) & ~ended_lanes_[warp];
+        some_ended_ |= ended_lanes_[warp] & ~ended_before_[warp];
+        some_wait_ |= lanes_of(warp) & ~ended_lanes_[warp];
     }
 }
 
@@ -254,7 +254,8 @@ void worker::raise_spinning() {
     const auto warp = static_cast<unsigned>(std::countr_zero(yielding_));
     const unsigned thread = warp * kWarpSize + static_cast<unsigned>(std::countr_zero(yielded_[warp]));
     raise(hazard_kind::endless_loop, thread,
-          fmt::format("spins at {}: no thread that can run will change its condition; a block that has not begun might",
+          fmt::format("spins at {}: no thread that can run will change its condition. To wait for a block that has not "
+                      "begun, use grid.sync() and launch with cudaLaunchCooperativeKernel()",
                       to_string(line_of(sync_sites_[thread]))));
 }
 
@@ -265,16 +266,16 @@ void worker::forget_warp_syncs() {
 
 // Opens the block's barrier. All warps have stopped, and some threads have not ended.
 void worker::release_barrier() {
-    if (ended_ != 0) [[unlikely]]
-        note_ended_early();
+    if (some_ended_ != 0) [[unlikely]]
+        report_ended_early();
     unsigned first = 0;
-    while (is_gone(first)) ++first;
+    while (had_ended(first)) ++first;
     const std::uintptr_t barrier = sync_sites_[first];
     for (unsigned thread = first; thread < threads_; ++thread) {
         const std::uintptr_t site = sync_sites_[thread];
-        if (site == barrier || is_gone(thread)) [[likely]]
+        if (site == barrier || had_ended(thread)) [[likely]]
             continue;
-        note(hazard_kind::divergent_barrier, thread, site, [&] {
+        report_hazard(hazard_kind::divergent_barrier, thread, site, [&] {
             return fmt::format("waits at the barrier at {}, but thread {} waits at the one at {}",
                                to_string(line_of(site)), name_of(first), to_string(line_of(barrier)));
         });
@@ -309,15 +310,15 @@ unsigned worker::first_waiting() const {
     return waiting;
 }
 
-void worker::note_block_ended(std::uint64_t ended) {
+void worker::report_block_ended(std::uint64_t ended) {
     const unsigned waiting = first_waiting();
-    note(hazard_kind::divergent_barrier, waiting, grid_barrier_, [&] {
+    report_hazard(hazard_kind::divergent_barrier, waiting, grid_barrier_, [&] {
         return fmt::format("waits at the grid's barrier at {}, but block number {} of the grid has ended",
                            to_string(line_of(grid_barrier_)), ended);
     });
 }
 
-void worker::note_ended_early() {
+void worker::report_ended_early() {
     const auto first = [&](auto lanes_in) {
         unsigned warp = 0;
         while (lanes_in(warp) == 0) ++warp;
@@ -325,12 +326,12 @@ void worker::note_ended_early() {
     };
     const unsigned ended = first([&](unsigned warp) { return ended_lanes_[warp]; });
     const unsigned waiting = first([&](unsigned warp) { return lanes_of(warp) & ~ended_lanes_[warp]; });
-    note(hazard_kind::divergent_barrier, ended, sync_sites_[waiting], [&] {
+    report_hazard(hazard_kind::divergent_barrier, ended, sync_sites_[waiting], [&] {
         return fmt::format("ended without reaching the barrier at {}, where thread {} waits",
                            to_string(line_of(sync_sites_[waiting])), name_of(waiting));
     });
-    gone_ = ended_lanes_;
-    some_gone_ = true;
+    ended_before_ = ended_lanes_;
+    some_ended_before_ = true;
 }
 
 }  // namespace cornerturn::emulator

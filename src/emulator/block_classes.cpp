@@ -45,7 +45,7 @@ std::map<class_key, axis_class> classes_outside(const tiling& tiles) {
             for (std::int64_t i = 0; i < std::min<std::int64_t>(a.extent, kSectorBytes); ++i) {
                 class_key key;
                 for (int k = 0; k < tiles.operand_count; ++k)
-                    key.shift[k] = within_sector(inside.shift[k] + a.steps[k] % kSectorBytes * i);
+                    key.shift[k] = within_sector(inside.shift[k] + a.pitches[k] % kSectorBytes * i);
                 axis_class& here = all.try_emplace(key, axis_class{0, found.first + i * scale}).first->second;
                 here.count += found.count * static_cast<std::uint64_t>((a.extent - 1 - i) / kSectorBytes + 1);
             }
@@ -78,8 +78,8 @@ std::int64_t matrices_of(const tiling& tiles) {
 
 std::map<class_key, block_class> classes_of(const tiling& tiles) {
     std::map<class_key, block_class> classes;
-    const auto down = classes_along(tiles, tiles.rows, tiles.tile_rows, &operand::row_step);
-    const auto across = classes_along(tiles, tiles.cols, tiles.tile_cols, &operand::col_step);
+    const auto down = classes_along(tiles, tiles.rows, tiles.tile_rows, &operand::row_pitch);
+    const auto across = classes_along(tiles, tiles.cols, tiles.tile_cols, &operand::col_pitch);
     const auto outside = classes_outside(tiles);
     for (const auto& [row_key, row_class] : down) {
         for (const auto& [col_key, col_class] : across) {

@@ -41,7 +41,7 @@ using cornerturn::emulator::worker;
 extern "C" {
 
 // -fsanitize-coverage=trace-pc calls this at the beginning of each basic block.
-void __sanitizer_cov_trace_pc() { worker::begin_code_block(CORNERTURN_RETURN_ADDRESS); }
+void __sanitizer_cov_trace_pc() { worker::begin_basic_block(CORNERTURN_RETURN_ADDRESS); }
 
 void __tsan_init() {}
 // Called at the beginning and the end of each function that is not inlined.

@@ -76,10 +76,10 @@ private:
             if (begins) one.self = begin_();
             const auto begun = std::chrono::steady_clock::now();
             if (block_seconds_ > 0 && one.seconds_left <= 0) one.self->raise_waiting_too_long();
-            const interruptible kernel(*one.self, one.seconds_left);
+            const signal_scope kernel(*one.self, one.seconds_left);
             // Several blocks may wait for a block that has ended. Only the first of them reports it.
             if (!begins && one.index == first_to_report_ && ended_before_ < blocks_)
-                one.self->note_block_ended(ended_before_);
+                one.self->report_block_ended(ended_before_);
             one.ended = one.self->run_part(one.index, begins);
             lower(one.ended ? first_ended_ : first_waiting_, one.index);
             one.seconds_left -= std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();

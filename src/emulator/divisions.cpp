@@ -113,10 +113,10 @@ private:
         return static_cast<std::uint64_t>(registers_[kRegisters[which]]);
     }
     // As on the processor: a write of 4 bytes clears the upper half of the register.
-    static void set(greg_t& where, std::uint64_t value, unsigned bytes) {
+    static void set(greg_t& target, std::uint64_t value, unsigned bytes) {
         const std::uint64_t kept =
-            bytes >= 4 ? 0 : static_cast<std::uint64_t>(where) & ~low_bytes(~std::uint64_t{0}, bytes);
-        where = static_cast<greg_t>(kept | value);
+            bytes >= 4 ? 0 : static_cast<std::uint64_t>(target) & ~low_bytes(~std::uint64_t{0}, bytes);
+        target = static_cast<greg_t>(kept | value);
     }
 
     greg_t* registers_;

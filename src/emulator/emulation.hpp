@@ -23,7 +23,7 @@ class race_search;
 // A rule of the machine that a kernel broke.
 enum class hazard_kind {
     race,                 // two threads access the same bytes, one of them writes, and nothing orders them
-    uninitialised_read,   // a read of shared memory that its block has not written, or of an output that no thread has
+    uninitialised_read,   // a read of shared memory that its block has not written, or of an unwritten output element
     divergent_barrier,    // a barrier that not all of its threads reach
     out_of_bounds,        // an access outside every buffer, or outside the kernel's own shared and local arrays
     misaligned,           // an address that is not a multiple of the access's width
@@ -46,7 +46,8 @@ private:
     hazard_kind kind_;
 };
 
-// One tile that was simulated: its operands' addresses and its valid extent in elements.
+// One tile of a block that runs in place of its class, or as a witness: its operands' addresses and its valid extent in
+// elements.
 struct sampled_tile {
     const void* operands[kMaxOperands];
     std::int64_t rows, cols, depth;
@@ -71,7 +72,7 @@ struct watched_access {
     std::uint32_t active = 0;  // lanes
     // The offset of each active lane in bytes: from the buffer's first byte, or within the block's shared memory.
     std::array<std::int64_t, kWarpSize> offsets{};
-    lane_groups groups{};                           // that shared memory serves one after the other
+    lane_groups groups{};                           // shared memory serves them one after the other
     unsigned sectors = 0;                           // of global memory
     unsigned wavefronts = 0, least_wavefronts = 0;  // of shared memory
 };
@@ -81,7 +82,7 @@ struct found_hazard {
     hazard_kind kind;
     std::string message;  // of the first
     std::uint64_t times = 1;
-    std::uintptr_t where = 0;  // the return address of the access, or of the barrier
+    std::uintptr_t return_address = 0;  // of the access, or of the barrier
 };
 
 struct report {
@@ -90,16 +91,16 @@ struct report {
     counters counts;
     std::vector<line_counters> lines;     // sorted by file and line; filled if options::lines is set
     std::uint64_t blocks = 0;             // in the launches
-    std::uint64_t blocks_run = 0;         // simulated; fewer if one block represented its class
+    std::uint64_t blocks_run = 0;         // that ran; fewer if one block represented its class
     std::uint64_t classes = 0;            // of blocks, in that case
-    std::uint64_t accesses = 0;           // simulated memory accesses of single lanes
-    double seconds = 0;                   // that the emulator took for the launches
+    std::uint64_t accesses = 0;           // memory accesses of single lanes, in the blocks that ran
+    double seconds = 0;                   // time that the launches took
     std::vector<found_hazard> hazards;    // filled if options::keep_going is set
     std::vector<watched_access> watched;  // in the order of execution; filled if options::watch is set
 };
 
-inline constexpr std::size_t kMaxShared = 227 << 10;        // bytes that a block can have on Hopper
-inline constexpr std::size_t kKernelStackBytes = 14 << 10;  // that a thread has for its local variables
+inline constexpr std::size_t kMaxShared = 227 << 10;        // the most shared memory of a block on Hopper
+inline constexpr std::size_t kKernelStackBytes = 14 << 10;  // a thread's stack for local variables
 
 // Global or constant memory that a kernel may access.
 struct found_memory {
@@ -128,7 +129,7 @@ struct options {
     std::uint64_t seed = 1;                 // of the random choice of witnesses
     unsigned witnesses = 16;                // random blocks of a launch; their counters must equal those of their class
     bool watch = false;                     // keep the accesses of warp 0 of the first launch's first tile
-    std::size_t shared_bytes = kMaxShared;  // that a block can have; fewer for a smaller GPU
+    std::size_t shared_bytes = kMaxShared;  // the most of a block; less for a smaller GPU
     double block_seconds = 0;               // time limit of a block; 0: none
     // Races, reads of unwritten memory, divergent barriers and divisions by zero are kept in the report, and the kernel
     // goes on as on the GPU. An access that needs several instructions on the GPU is split into them.
@@ -165,7 +166,8 @@ public:
     // hazard. An element counts as written once any byte of it is.
     void add_output(std::string name, const void* data, std::size_t bytes, int element_bytes);
 
-    // `callback` is called before a launch that runs only classes, with the tiles that the launch will access.
+    // `callback` is called before a launch that runs one block of each class, with the tiles that the launch will
+    // access.
     void on_sample(std::function<void(std::span<const sampled_tile>)> callback);
 
     const emulator::report& report() const { return report_; }

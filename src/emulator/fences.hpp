@@ -13,10 +13,10 @@ class block_fences {
 public:
     void fence(unsigned thread, std::uint64_t interval) { fenced_[thread] = seen_[thread] = interval; }
     // An atomic or a volatile load, which may observe what another thread did before a fence.
-    void look(unsigned thread, std::uint64_t interval) { seen_[thread] = interval; }
+    void observe(unsigned thread, std::uint64_t interval) { seen_[thread] = interval; }
     // Whether fences order the two threads. If the earlier thread is unknown, except that it is not `later`, pass
     // `later` for both: any thread may then have executed the fence.
-    bool order(unsigned earlier, unsigned later, std::uint64_t interval) const {
+    bool are_ordered(unsigned earlier, unsigned later, std::uint64_t interval) const {
         return seen_[later] == interval && (earlier == later || fenced_[earlier] == interval);
     }
     void forget() {
@@ -25,7 +25,7 @@ public:
     }
 
 private:
-    // For each thread, the last interval with a fence; and the last interval with a fence or a look().
+    // For each thread, the last interval with a fence; and the last interval with a fence or an observe().
     std::array<std::uint64_t, kMaxThreads> fenced_{}, seen_{};
 };
 

@@ -8,13 +8,13 @@
 
 // The last function of a fiber never returns. A sanitizer's marks beside its variables would stay on the stack, where
 // the next thread's kernel has its own variables.
-#define CORNERTURN_LEFT_BEHIND __attribute__((no_sanitize("address")))
+#define CORNERTURN_NO_STACK_MARKS __attribute__((no_sanitize("address")))
 
 namespace cornerturn::emulator {
 namespace {
 
 // Stores the stack pointer of the fiber that switched to this one.
-CORNERTURN_LEFT_BEHIND void resumed(boost::context::detail::transfer_t by) {
+CORNERTURN_NO_STACK_MARKS void resumed(boost::context::detail::transfer_t by) {
     static_cast<handover*>(by.data)->from->stack_pointer = by.fctx;
 }
 
@@ -31,11 +31,11 @@ void make_fiber(fiber& made, char* bottom, char* top, void (*main)()) {
     made.main = main;
 }
 
-CORNERTURN_LEFT_BEHIND void switch_fibers(handover by) {
+CORNERTURN_NO_STACK_MARKS void switch_fibers(handover by) {
     resumed(boost::context::detail::jump_fcontext(by.to->stack_pointer, &by));
 }
 
-CORNERTURN_LEFT_BEHIND void resume(fiber& to) {
+CORNERTURN_NO_STACK_MARKS void resume(fiber& to) {
     fiber left{};
     switch_fibers({&left, &to});
 }

@@ -8,9 +8,10 @@
 namespace cornerturn::emulator {
 namespace {
 
-// The common cases. No thread has written what is loaded, or read what is stored to, so half of each cell does not
-// matter. The other half is of another launch, or of this block in earlier intervals. Each access has one cell. These
-// are separate functions so that their values stay in registers.
+// The common cases: a load of memory that no thread has written in this launch, or a store to memory that no thread has
+// read. Then only one half of a cell matters: its reads for a load, its writes for a store. Mostly that half was last
+// touched in an earlier launch, or by this block in an earlier interval. Each access has one cell. The functions are
+// separate so that their values stay in registers.
 
 constexpr std::uint64_t kNextThread = std::uint64_t{1} << global_touch::kThread;
 
@@ -31,7 +32,8 @@ struct noting {
     }
     std::uint64_t first_lane() const { return by | global_bits(touches[0]); }
 
-    // Calls note(lane, cell, touch) for each lane. Prefetches the next warp's cells, assuming equal distances of warps.
+    // Calls note(lane, cell, touch) for each lane. Prefetches the next warp's cells, assuming
+    // that addresses grow by the same amount from warp to warp.
     template <class Note>
     [[gnu::always_inline]] void for_each_lane(std::uint64_t* cells, Note note) const {
         if (is_row()) {
@@ -97,21 +99,21 @@ struct noting {
 }  // namespace
 
 void worker::check_global(const warp_instruction& instruction) {
-    const site& where = *instruction.where;
-    if (where.is_volatile) return;
+    const site& access_site = *instruction.site;
+    if (access_site.is_volatile) return;
     races_.settle_acquire();
-    const std::uint64_t by = races_.interval_bits() | where.race_bits;
-    const bool is_load = where.op == kLoad;
+    const std::uint64_t by = races_.interval_bits() | access_site.race_bits;
+    const bool is_load = access_site.op == kLoad;
     std::uint32_t lanes = instruction.active;
     global_shadow* shadow = nullptr;
     if (!instruction.scattered) [[likely]] {
-        shadow = shadow_of(*instruction.memory, where.width);
+        shadow = shadow_of(*instruction.memory, access_site.width);
         if (shadow == nullptr) return;
-        const global_shadow::cells* const current = shadow->cells_for(where.width);
+        const global_shadow::cells* const current = shadow->cells_for(access_site.width);
         if (current == nullptr) return;
         const global_shadow::cells& cells = *current;
         shadow->note_use(is_load ? global_shadow::read : global_shadow::written);
-        if (where.width == 1u << cells.granule_log2 &&
+        if (access_site.width == 1u << cells.granule_log2 &&
             !shadow->has_been(is_load ? global_shadow::written : global_shadow::read)) {
             const noting all{instruction, cells, by, &touches_[first_], warp_synced_};
             std::uint64_t* const touched = is_load ? cells.reads : cells.writes;
@@ -124,7 +126,7 @@ void worker::check_global(const warp_instruction& instruction) {
     }
     for (; lanes != 0; lanes &= lanes - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-        if (instruction.scattered) shadow = shadow_of(*region_at(instruction.addresses[lane]), where.width);
+        if (instruction.scattered) shadow = shadow_of(*region_at(instruction.addresses[lane]), access_site.width);
         if (shadow == nullptr) continue;
         shadow->note_use(is_load ? global_shadow::read : global_shadow::written);
         check_global_cells(instruction, lane, *shadow, by);
@@ -142,29 +144,29 @@ global_shadow* worker::shadow_of(const region& memory, unsigned width) {
 
 void worker::check_global_cells(const warp_instruction& instruction, unsigned lane, global_shadow& shadow,
                                 std::uint64_t by) {
-    const site& where = *instruction.where;
+    const site& access_site = *instruction.site;
     const std::uintptr_t address = instruction.addresses[lane];
-    const global_shadow::cells* const current = shadow.cells_for(where.width);
+    const global_shadow::cells* const current = shadow.cells_for(access_site.width);
     if (current == nullptr) return;
     const global_shadow::cells& cells = *current;
     const global_touch now{by | global_bits(touches_[first_ + lane])};
     const std::size_t first = cells.at(address);
     block_races::rival rival{};
-    for (unsigned i = 0; i < where.width >> cells.granule_log2; ++i) {
-        const block_races::rival found =
-            where.op == kLoad ? races_.note_read(cells[first + i], now) : races_.note_write(cells[first + i], now);
+    for (unsigned i = 0; i < access_site.width >> cells.granule_log2; ++i) {
+        const block_races::rival found = access_site.op == kLoad ? races_.note_read(cells[first + i], now)
+                                                                 : races_.note_write(cells[first + i], now);
         if (found.who.bits == 0) continue;
         const unsigned other = found.unknown ? now.thread() : found.who.thread();
-        if (!found.in_block || !fences_.order(other, now.thread(), serial_)) rival = found;
+        if (!found.in_block || !fences_.are_ordered(other, now.thread(), serial_)) rival = found;
     }
-    if (rival.who.bits != 0) note_global_race(instruction, lane, rival);
+    if (rival.who.bits != 0) report_global_race(instruction, lane, rival);
 }
 
 // "writes global memory 'x' at f.cu:3 and block (1, 0, 0), thread (2, 0, 0) reads the same bytes at f.cu:4, and nothing
 // orders them"
-void worker::note_global_race(const warp_instruction& instruction, unsigned lane, const block_races::rival& rival) {
-    const site& where = *instruction.where;
-    note(hazard_kind::race, first_ + lane, where.return_address, [&] {
+void worker::report_global_race(const warp_instruction& instruction, unsigned lane, const block_races::rival& rival) {
+    const site& access_site = *instruction.site;
+    report_hazard(hazard_kind::race, first_ + lane, access_site.return_address, [&] {
         std::string other = "another thread";
         std::uint64_t block = 0;
         if (!rival.unknown && races_.find_block(rival.who, block)) {
@@ -174,8 +176,8 @@ void worker::note_global_race(const warp_instruction& instruction, unsigned lane
         const region& memory = instruction.scattered ? *region_at(instruction.addresses[lane]) : *instruction.memory;
         const std::uintptr_t site = races_.search().site(rival.who.site());
         return fmt::format("{}s global memory '{}' at {} and {} {}s the same bytes{}, and nothing orders them",
-                           where.op == kLoad ? "read" : "write", memory.name, line_of_site(where.index), other,
-                           rival.wrote ? "write" : "read",
+                           access_site.op == kLoad ? "read" : "write", memory.name, line_of_site(access_site.index),
+                           other, rival.wrote ? "write" : "read",
                            rival.unknown || site == 0 ? "" : " at " + to_string(line_of(site)));
     });
 }

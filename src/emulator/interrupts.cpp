@@ -28,8 +28,8 @@ const std::vector<byte_range>* kernel_code = nullptr;  // in ascending order
 struct clock_state {
     timer_t timer;
     double tick;          // seconds
-    std::uint64_t block;  // that ran at the last tick
-    int ticks;            // with that block
+    std::uint64_t block;  // the block at the last tick
+    int ticks;            // in that block
 };
 thread_local constinit clock_state own_clock{};
 
@@ -67,7 +67,7 @@ bool is_kernel(ucontext_t& context) {
 
 // When the handler returns, leave_kernel() runs. The kernel never goes on, so its stack is used again from the top.
 void leave(ucontext_t& context, hazard_kind kind) {
-    current_worker->note_fault(kind, static_cast<std::uintptr_t>(instruction_of(context)));
+    current_worker->set_pending_hazard(kind, static_cast<std::uintptr_t>(instruction_of(context)));
     using word = std::remove_reference_t<decltype(instruction_of(context))>;
     instruction_of(context) = static_cast<word>(reinterpret_cast<std::uintptr_t>(&leave_kernel));
     stack_of(context) = static_cast<word>(current_worker->stack_top() - kPushedByCall);
@@ -102,20 +102,20 @@ void on_illegal(int signal, siginfo_t*, void* context) {
 // below all stacks.
 void on_fault(int signal, siginfo_t* what, void* context) {
     const auto address = reinterpret_cast<std::uintptr_t>(what->si_addr);
-    if (current_worker != nullptr && current_worker->is_guard(address))
+    if (current_worker != nullptr && current_worker->is_in_guard(address))
         leave(*static_cast<ucontext_t*>(context), hazard_kind::stack_overflow);
     else
         sigaction(signal, &fault_before, nullptr);
 }
 
 bool in_kernel_code(std::uintptr_t pc) {
-    const auto behind = std::upper_bound(kernel_code->begin(), kernel_code->end(), pc,
-                                         [](std::uintptr_t at, const byte_range& code) { return at < code.begin; });
-    return behind != kernel_code->begin() && pc - behind[-1].begin < behind[-1].bytes;
+    const auto next = std::upper_bound(kernel_code->begin(), kernel_code->end(), pc,
+                                       [](std::uintptr_t at, const byte_range& code) { return at < code.begin; });
+    return next != kernel_code->begin() && pc - next[-1].begin < next[-1].bytes;
 }
 
-// In the emulator or in a library, locks may be held and data half changed. Then the emulator ends the kernel at its
-// next access, or this handler tries again after a millisecond.
+// If the signal interrupted the emulator or a library, that code may hold locks or have changed half of its data. Then
+// the kernel goes on. It ends at its next access, or this handler tries again a millisecond later.
 void on_tick(int, siginfo_t*, void* context) {
     if (current_worker == nullptr) return;
     clock_state& clock = own_clock;
@@ -143,7 +143,7 @@ void handle(int signal, void (*handler)(int, siginfo_t*, void*), struct sigactio
 
 }  // namespace
 
-interruptible::interruptible(worker& self, double block_seconds)
+signal_scope::signal_scope(worker& self, double block_seconds)
     : stack_(std::make_unique_for_overwrite<char[]>(kHandlersStack)), timed_(block_seconds > 0) {
     static std::once_flag once, once_timed;
     std::call_once(once, [] {
@@ -170,7 +170,7 @@ interruptible::interruptible(worker& self, double block_seconds)
     set_timer(timer_, own_clock.tick);
 }
 
-interruptible::~interruptible() {
+signal_scope::~signal_scope() {
     if (timed_) timer_delete(timer_);
     sigaltstack(&stack_before_, nullptr);
 }

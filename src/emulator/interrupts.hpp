@@ -12,12 +12,12 @@ class worker;
 // While one is alive, a kernel that the worker runs on this OS thread ends in a hazard in these cases: it divides an
 // integer by zero (unless the worker keeps going); it traps; its local variables are larger than all stacks; one block
 // takes more than `block_seconds` (0: no limit). This uses the signals SIGFPE, SIGILL, SIGSEGV, and that of a timer.
-class interruptible {
+class signal_scope {
 public:
-    interruptible(worker& self, double block_seconds);
-    ~interruptible();
-    interruptible(const interruptible&) = delete;
-    interruptible& operator=(const interruptible&) = delete;
+    signal_scope(worker& self, double block_seconds);
+    ~signal_scope();
+    signal_scope(const signal_scope&) = delete;
+    signal_scope& operator=(const signal_scope&) = delete;
 
 private:
     std::unique_ptr<char[]> stack_;  // for the handlers: a fiber's stack is too small

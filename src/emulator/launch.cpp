@@ -24,7 +24,7 @@ namespace cornerturn::emulator {
 namespace {
 
 thread_local emulation* active_emulation = nullptr;
-thread_local int steps = 0;  // scopes that are alive
+thread_local int preparations = 0;  // the preparation_scopes that exist
 
 unsigned cores() { return std::max(1u, std::thread::hardware_concurrency()); }
 
@@ -103,16 +103,17 @@ public:
     void operator()() {
         const std::uint64_t blocks = std::uint64_t{config_.grid.x} * config_.grid.y * config_.grid.z;
         report& report = emulation_.report_;
-        if (steps == 0 && report.launches++ == 0) {
+        if (preparations == 0 && report.launches++ == 0) {
             report.grid = config_.grid;
             report.block = config_.block;
         }
-        watching_ = emulation_.options_.watch && steps == 0 && report.launches == 1;  // `steps` is thread-local
+        watching_ =
+            emulation_.options_.watch && preparations == 0 && report.launches == 1;  // `preparations` is thread-local
         report.blocks += blocks;
         if (emulation_.options_.races != nullptr) emulation_.options_.races->begin_launch();
         if (config_.cooperative) {
             run_cooperative(blocks);
-        } else if (emulation_.options_.every_block || steps > 0) {
+        } else if (emulation_.options_.every_block || preparations > 0) {
             run_all(blocks);
         } else if (config_.tiles != nullptr) {
             run_classes(blocks);
@@ -187,7 +188,7 @@ private:
             try {
                 std::unique_ptr<worker> self = begin_worker(workers > 1);
                 try {
-                    const interruptible kernels(*self, emulation_.options_.block_seconds);
+                    const signal_scope kernels(*self, emulation_.options_.block_seconds);
                     for (std::uint64_t index; (index = next.fetch_add(chunk)) < failed_at;) {
                         try {
                             const std::uint64_t begin = index, end = std::min(begin + chunk, count);
@@ -339,7 +340,7 @@ private:
         std::map<grid_position, std::pair<std::uint64_t, std::uint64_t>> classes;
         for (std::uint64_t i = 0; i < blocks; ++i) ++classes.try_emplace(position_of(i), i, 0).first->second.second;
         std::vector<std::uint64_t> chosen;
-        for (const auto& [where, found] : classes) chosen.push_back(found.first);
+        for (const auto& [position, found] : classes) chosen.push_back(found.first);
         std::mt19937_64 random(emulation_.options_.seed);
         for (std::uint64_t i = 0; i < witnesses; ++i) chosen.push_back(random() % blocks);
         std::sort(chosen.begin(), chosen.end());
@@ -366,7 +367,7 @@ private:
         for (std::size_t i = 0; i < chosen.size(); ++i)
             alike &= *of_class.try_emplace(position_of(chosen[i]), &counted[i]).first->second == counted[i];
         if (alike) {
-            for (const auto& [where, found] : classes) add(*of_class.at(where), found.second);
+            for (const auto& [position, found] : classes) add(*of_class.at(position), found.second);
             emulation_.report_.classes += classes.size();
             return;
         }
@@ -398,10 +399,10 @@ private:
         sampled_tile result{};
         for (int i = 0; i < tiles.operand_count; ++i) {
             const operand& o = tiles.operands[i];
-            std::int64_t offset = tile.row * o.row_step + tile.col * o.col_step, rest = tile.outer;
+            std::int64_t offset = tile.row * o.row_pitch + tile.col * o.col_pitch, rest = tile.outer;
             for (int axis = 0; axis < tiles.outer_count; ++axis) {
                 const outer_axis& a = tiles.outer[axis];
-                offset += rest % a.extent * a.steps[i];
+                offset += rest % a.extent * a.pitches[i];
                 rest /= a.extent;
             }
             result.operands[i] = static_cast<const char*>(o.base) + offset;
@@ -417,11 +418,11 @@ private:
         for (const auto& site : sites) {
             report.counts.add(site.counts, times);
             if (!emulation_.options_.lines) continue;
-            const source_line where = line_of(site.return_address);
+            const source_line line = line_of(site.return_address);
             const auto less = [](const line_counters& a, const line_counters& b) {
                 return std::tie(a.file, a.line) < std::tie(b.file, b.line);
             };
-            const line_counters wanted{where.file, where.line, where.path, {}};
+            const line_counters wanted{line.file, line.line, line.path, {}};
             auto found = std::lower_bound(report.lines.begin(), report.lines.end(), wanted, less);
             if (found == report.lines.end() || less(wanted, *found)) found = report.lines.insert(found, wanted);
             found->counts.add(site.counts, times);
@@ -445,8 +446,8 @@ void launch(const launch_config& config, kernel_entry entry, const void* argumen
     launch_run(*active_emulation, config, entry, arguments)();
 }
 
-step_scope::step_scope() { ++steps; }
-step_scope::~step_scope() { --steps; }
+preparation_scope::preparation_scope() { ++preparations; }
+preparation_scope::~preparation_scope() { --preparations; }
 
 emulation::emulation(const options& options) : options_(options) {
     if (active_emulation != nullptr) throw invalid_argument("this thread already has an emulation");

@@ -19,11 +19,11 @@ struct tile_index {
     std::int64_t outer = 0;  // the matrix, counted over the outer axes: for example a batch element
 };
 
-// One matrix on which a block's addresses depend: the address of tile (0, 0), and the distances in bytes to the next
-// tile along the rows and the columns of the tile grid. A step is 0 if the operand does not move.
+// One matrix on which a block's addresses depend: the address of tile (0, 0), and the distances in bytes to the tile in
+// the next row and in the next column of the tile grid. A pitch is 0 if the operand does not move.
 struct operand {
     const void* base;
-    std::int64_t row_step, col_step;
+    std::int64_t row_pitch, col_pitch;
 };
 
 inline constexpr int kMaxOperands = 4;
@@ -31,7 +31,7 @@ inline constexpr int kMaxOperands = 4;
 // An axis outside the tiled matrix: its number of matrices, and the distance in bytes to each operand's next matrix.
 struct outer_axis {
     std::int64_t extent;
-    std::int64_t steps[kMaxOperands];
+    std::int64_t pitches[kMaxOperands];
 };
 
 inline constexpr int kMaxOuter = 33;
@@ -73,14 +73,14 @@ fiber& leave_fiber();
 // thread (emulation.hpp). Throws hazard if the kernel breaks a rule of the machine. Synchronous.
 void launch(const launch_config& config, kernel_entry entry, const void* arguments);
 
-// While one is alive, launches on this thread prepare the next launch: every block of them runs, never one of each
-// class, and the report's grid is not theirs.
-class step_scope {
+// While an object of this class exists, this thread's launches prepare a later launch. All of their blocks run, and the
+// report shows the later launch's grid.
+class preparation_scope {
 public:
-    step_scope();
-    ~step_scope();
-    step_scope(const step_scope&) = delete;
-    step_scope& operator=(const step_scope&) = delete;
+    preparation_scope();
+    ~preparation_scope();
+    preparation_scope(const preparation_scope&) = delete;
+    preparation_scope& operator=(const preparation_scope&) = delete;
 };
 
 }  // namespace cornerturn::emulator

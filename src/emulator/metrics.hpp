@@ -8,10 +8,10 @@
 
 namespace cornerturn::emulator {
 
-// Nsight Compute's name of a counter, and where the emulator keeps it.
+// Nsight Compute's name of a counter, and the member of `counters` that holds it.
 struct metric {
     const char* name;
-    counters::by_direction counters::*where;
+    counters::by_direction counters::*member;
     direction op;
 };
 // Of loads and stores.

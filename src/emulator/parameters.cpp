@@ -85,7 +85,7 @@ parameter parameter_of(Dwarf_Die declared) {
     std::array<int, 2> kinds{-1, -1};  // of the eightbytes: -1 (empty), integer or vector
     if (!classify(type, 0, kinds)) return found;
     if (kinds[0] < 0 && kinds[1] < 0) {
-        found.nothing = true;
+        found.is_empty_struct = true;
         return found;
     }
     for (std::size_t i = 0; i < (found.bytes + 7) / 8; ++i)

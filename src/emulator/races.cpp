@@ -151,7 +151,8 @@ global_shadow* race_search::cover(const char* name, std::uintptr_t begin, std::s
         if (!has_warned_)
             std::fprintf(
                 stderr,
-                "cornerturn: no search for races in '%s' or other large memory: no room for the shadow of %zu bytes\n",
+                "cornerturn: not enough memory to search '%s' (%zu bytes) for races; races in it, and perhaps in other "
+                "large buffers, are not reported\n",
                 name, bytes);
         has_warned_ = true;
         return nullptr;

@@ -175,7 +175,7 @@ public:
         global_touch who;  // bits 0: no race
         bool wrote;
         bool in_block;  // of this block, in this interval
-        bool unknown;   // the rival is a reader before `who`, the last one
+        bool unknown;   // the rival is some earlier reader: the cell stores only the last reader, `who`
     };
 
     void begin(race_search* search, unsigned worker);  // a launch; null: no search
@@ -208,7 +208,7 @@ public:
     // Finds the index of the block that made the touch. False if that was too long ago.
     bool find_block(global_touch of, std::uint64_t& index) const;
 
-    // The flags of the other readers, for `now` to keep.
+    // Returns flags for the other readers. The caller stores them with `now`.
     std::uint64_t other_readers(global_touch read, global_touch now) const {
         if (read.bits < base_bits_) return 0;
         if (!is_own(read)) return is_released(read) ? 0 : global_touch::kOtherBlocks;

@@ -56,7 +56,7 @@ struct shadow_cell {
         read = now;
         return write.thread() != now.thread() && write.unordered_with(now);
     }
-    // The flags of the other readers in this interval, for `now` to keep.
+    // Returns flags for the other readers in this interval. The caller stores them with `now`.
     std::uint64_t other_readers(touch now) const {
         if (!read.same_warp(now)) return touch::kOtherWarps;
         const bool same_thread = read.thread() == now.thread();

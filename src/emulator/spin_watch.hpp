@@ -12,10 +12,10 @@ class spin_watch {
 public:
     void forget() { by_ = nullptr; }
 
-    // An atomic or a volatile load at `now` in the trace has read this value. Returns how many times in a row that was
-    // so.
+    // An atomic or a volatile load at `now` in the trace has read this value. Returns how often in a row the same value
+    // was read here before.
     unsigned see(const trace_entry* now, std::uintptr_t address, std::uint64_t value) {
-        constexpr int kFew = 16;  // code blocks in such a loop
+        constexpr int kFew = 16;  // basic blocks in such a loop
         const trace_entry* at = by_;
         for (int i = 0; i < kFew && at != nullptr && at != now; ++i)
             at = at->next == now || (at->next != nullptr && !at->next->is_access) ? at->next : nullptr;

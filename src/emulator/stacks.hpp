@@ -50,11 +50,11 @@ public:
         return address - reinterpret_cast<std::uintptr_t>(lowest_) < bytes_ * kMaxThreads;
     }
     // Whether the address is in the guard: inaccessible memory below all stacks.
-    bool is_guard(std::uintptr_t address) const {
+    bool is_in_guard(std::uintptr_t address) const {
         return address - (reinterpret_cast<std::uintptr_t>(lowest_) - kHeadroom - kGuard) < kGuard;
     }
 
-    // Removes a sanitizer's marks from the stacks. Fibers that were left midway have made them, and the memory is used
+    // Fibers that were abandoned leave a sanitizer's marks on the stacks. This removes them, because the memory is used
     // again.
     void unmark();
 #if CORNERTURN_ANNOUNCE_FIBERS

@@ -102,17 +102,17 @@ public:
             return offset - v.offset < v.bytes && (v.name.starts_with("_ZZ") || v.name.starts_with("_ZGVZ"));
         });
         if (found == thread_locals_.end()) return {};
-        const bool is_guard = found->name.starts_with("_ZGV");
-        const std::string full = demangle((is_guard ? "_Z" + found->name.substr(4) : found->name).c_str());
+        const bool is_flag = found->name.starts_with("_ZGV");
+        const std::string full = demangle((is_flag ? "_Z" + found->name.substr(4) : found->name).c_str());
         if (any_function) {
             const auto is_kernel = [&](const std::string& name) {
                 return std::find(kernels_.begin(), kernels_.end(), name) != kernels_.end();
             };
-            if (!is_guard && is_kernel(full.substr(0, full.rfind("::")))) return {};
+            if (!is_flag && is_kernel(full.substr(0, full.rfind("::")))) return {};
         } else if (!is_within(found->name, return_address)) {
             return {};
         }
-        return shared_variable{full.substr(full.rfind(':') + 1), found->offset, found->bytes, is_guard};
+        return shared_variable{full.substr(full.rfind(':') + 1), found->offset, found->bytes, is_flag};
     }
 
     bool may_index_shared_rows(const std::string& type, std::uintptr_t return_address) {
@@ -265,7 +265,8 @@ private:
         Dwarf_Die *innermost = nullptr, *scopes = nullptr;
         if (unit == nullptr || dwarf_getscopes(unit, address - bias, &innermost) <= 0) return {};
         const die_list owner_of_innermost(innermost, std::free);
-        // After an inlined function, dwarf_getscopes() goes on with its definition's scopes; this, with its caller's.
+        // From an inlined function, dwarf_getscopes() goes on to the scopes of the function's definition.
+        // dwarf_getscopes_die() goes on to the scopes of its caller, which are needed here.
         const int count = dwarf_getscopes_die(innermost, &scopes);
         const die_list owner(scopes, std::free);
         return {scopes, scopes + std::max(count, 0)};

@@ -19,7 +19,7 @@ struct source_line {
 struct shared_variable {
     std::string name;
     std::size_t offset, bytes;
-    bool is_guard = false;  // g++'s flag that says whether the variable is initialised
+    bool is_initialisation_flag = false;  // g++'s flag of a variable: whether it is initialised
 };
 
 // A variable at namespace scope.
@@ -49,10 +49,10 @@ std::string data_name(const void* address);
 struct parameter {
     std::size_t bytes = 0;
     std::size_t alignment = 8;  // on the stack
-    // Where each of its one or two eightbytes is: in an integer or a vector register. Empty: on the stack.
-    enum where : std::uint8_t { integer, vector };
-    std::vector<where> eightbytes;
-    bool nothing = false;       // an empty struct
+    // The register of each of its one or two eightbytes. Empty: it is on the stack.
+    enum register_kind : std::uint8_t { integer, vector };
+    std::vector<register_kind> eightbytes;
+    bool is_empty_struct = false;
     bool by_reference = false;  // its address is passed
 };
 std::vector<parameter> parameters_of(const void* function);
@@ -67,12 +67,14 @@ std::vector<shared_variable> shared_variables_of(const void* kernel);
 // Empty if there is none.
 std::optional<global_variable> global_variable_at(std::uintptr_t address, std::uintptr_t return_address);
 
-// The shared array at that offset in the program's thread-local segment. Empty unless the call that returns to
-// `return_address` is in the function that declares it; with `any_function`, unless that function is no kernel.
+// The shared array at that offset in the program's thread-local segment. Normally it is found only if the call that
+// returns to `return_address` is in the function that declares it. With `any_function`, the array of any function is
+// found, except a kernel's.
 std::optional<shared_variable> shared_variable_at(std::size_t offset, std::uintptr_t return_address, bool any_function);
 
-// Whether an array of this type, "'float [33]'", may be a row of a shared array, "float [32][33]": whether the file
-// that makes the call that returns to `return_address` has such a `static thread_local` array.
+// Whether the file with the call that returns to `return_address` declares a shared array, such as "float [32][33]",
+// whose rows have the bounds of this type, "'float [33]'". An index past the end of such a row may still be valid. Also
+// true if the file is unknown.
 bool may_index_shared_rows(const char* type, std::uintptr_t return_address);
 
 // True if the program has a symbol table, which shared_variables_of() needs.

@@ -1,4 +1,4 @@
-// The trace that a warp's lanes follow: the order in which the hardware executes accesses and code blocks.
+// The trace that a warp's lanes follow: the order in which the hardware executes accesses and basic blocks.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -9,20 +9,21 @@
 namespace cornerturn::emulator {
 namespace {
 
-// Returns the entry after which the next one at this place is, or has to be inserted. Other lanes execute the skipped
-// entries while this one waits for them. They stay before that place, so the next lane need not search them again.
+// Searches from `from` for the entry at `place`. Returns the entry before it. If there is none, returns the entry after
+// which it must be inserted. Other lanes execute the skipped entries while this lane waits. Those entries stay before
+// `place`, so the result of a long search is stored, and the next lane need not search again.
 template <class Fits>
 trace_entry* find_entry(trace_entry* from, const trace_entry* end, std::uint64_t place, Fits fits) {
     constexpr int kFew = 8;
     trace_entry* at = from->sought == place ? from->found : from;
-    int steps = 0;
+    int skipped = 0;
     while (at->next != end && at->next->place() <= place && !fits(*at->next)) {
         at = at->next;
         at->fetch_later(0);
         if (at->sought == place) at = at->found;
-        ++steps;
+        ++skipped;
     }
-    if (steps > kFew) {
+    if (skipped > kFew) {
         from->sought = place;
         from->found = at;
     }
@@ -32,93 +33,92 @@ trace_entry* find_entry(trace_entry* from, const trace_entry* end, std::uint64_t
 }  // namespace
 
 // The instruction that the lane executes at this site: the next one in the trace, or a new one.
-warp_instruction& worker::find_instruction(site& where, const region& memory) {
-    const std::uint64_t place = place_in_code(where.return_address, running.depth);
+warp_instruction& worker::find_instruction(site& access_site, const region& memory) {
+    const std::uint64_t place = place_in_code(access_site.return_address, running.depth);
     const auto fits = [&](const trace_entry& entry) {
         if (entry.place() != place) return false;
         const auto& i = static_cast<const warp_instruction&>(entry);
         return i.active == 0 || i.memory->space == memory.space || !keep_going_;
     };
-    if (!has_blocks_) return find_instruction_by_pass(where);
-    enter_blocks_ahead();
+    if (!calls_at_basic_blocks_) return find_instruction_by_executions(access_site);
+    enter_basic_blocks_ahead();
     trace_entry* const at = find_entry(running.cursor, &trace_->end, place, fits);
-    if (at->next == &trace_->end || !fits(*at->next)) add_instruction(where, at);
+    if (at->next == &trace_->end || !fits(*at->next)) add_instruction(access_site, at);
     running.cursor = at->next;
     return static_cast<warp_instruction&>(*at->next);
 }
 
-warp_instruction& worker::add_instruction(site& where, trace_entry* behind) {
-    require_room(where);
+warp_instruction& worker::add_instruction(site& access_site, trace_entry* predecessor) {
+    require_room(access_site);
     trace_->owned.push_back(std::make_unique<warp_instruction>());
     warp_instruction& added = *trace_->owned.back();
-    added.return_address = where.return_address;
+    added.return_address = access_site.return_address;
     added.depth = static_cast<std::uint8_t>(std::min<std::uint64_t>(running.depth, kDeepest));
     added.is_access = true;
-    added.where = &where;
-    added.next = behind->next;
-    behind->next = &added;
+    added.site = &access_site;
+    added.next = predecessor->next;
+    predecessor->next = &added;
     trace_->note_made(added);
     return added;
 }
 
-// The instruction that other lanes have executed at this site in the same pass, or a new one. The pass is the number of
-// times that a lane has executed the site before.
-warp_instruction& worker::find_instruction_by_pass(site& where) {
-    const auto count_pass = [&](site& passed) {
-        if (passed.lane_serial != lane_serial_) passed.passes = 0;
-        passed.lane_serial = lane_serial_;
-        return passed.passes++;
+// The instruction of the lanes that have executed this site as often before, or a new one.
+warp_instruction& worker::find_instruction_by_executions(site& access_site) {
+    const auto count_execution = [&](site& executed) {
+        if (executed.lane_serial != lane_serial_) executed.executions = 0;
+        executed.lane_serial = lane_serial_;
+        return executed.executions++;
     };
     const auto as_instruction = [](trace_entry* entry) { return static_cast<warp_instruction*>(entry); };
     if (!has_left_trace_) {
-        if (running.cursor->next->return_address == where.return_address) {
+        if (running.cursor->next->return_address == access_site.return_address) {
             running.cursor = running.cursor->next;
             return *as_instruction(running.cursor);
         }
         ++lane_serial_;
         for (trace_entry* passed = &trace_->begin; passed != running.cursor; passed = passed->next)
-            count_pass(*as_instruction(passed->next)->where);
+            count_execution(*as_instruction(passed->next)->site);
         has_left_trace_ = true;
         position_ = complete_to_ = running.cursor;
         running.cursor = &nowhere;
     }
-    const std::size_t pass = count_pass(where);
-    // The entry before the instruction of that pass, from `from` up to `end`. Null if there is none.
-    const auto before_pass = [&](trace_entry* from, const trace_entry* end, std::size_t wanted) -> trace_entry* {
+    const std::size_t execution = count_execution(access_site);
+    // The entry before the instruction of that execution, from `from` up to `end`. Null if there is none.
+    const auto before_execution = [&](trace_entry* from, const trace_entry* end, std::size_t wanted) -> trace_entry* {
         for (; from != end && from->next != &trace_->end; from = from->next) {
             const warp_instruction* const i = as_instruction(from->next);
-            if (i->where == &where && i->pass == wanted) return from;
+            if (i->site == &access_site && i->execution == wanted) return from;
         }
         return nullptr;
     };
-    trace_entry* before = before_pass(position_, nullptr, pass);
+    trace_entry* before = before_execution(position_, nullptr, execution);
     if (before == nullptr) {
-        before = before_pass(complete_to_, position_, pass);
+        before = before_execution(complete_to_, position_, execution);
         if (before != nullptr) disordered_ |= running.bit;
     }
     if (before == nullptr) {
-        // After this lane's last instruction, and after the site's earlier passes.
-        trace_entry* const earlier = pass > 0 ? before_pass(position_, nullptr, pass - 1) : nullptr;
+        // After this lane's last instruction, and after the site's earlier executions.
+        trace_entry* const earlier = execution > 0 ? before_execution(position_, nullptr, execution - 1) : nullptr;
         before = earlier != nullptr ? earlier->next : position_;
-        add_instruction(where, before).pass = pass;
+        add_instruction(access_site, before).execution = execution;
     }
     position_ = before->next;
     if (before == complete_to_) complete_to_ = position_;
     return *as_instruction(position_);
 }
 
-// The lane begins a code block. A block that is not near in the trace is not entered until the lane accesses memory:
+// The lane begins a basic block. If it is not near in the trace, it is not entered until the lane accesses memory:
 // most lanes that skip a part of the code access nothing after it.
-void worker::find_code_block(std::uintptr_t return_address) {
+void worker::find_basic_block(std::uintptr_t return_address) {
     trace_entry* const from = running.cursor;
     if (from->ahead != 0) return go_ahead(return_address, from->ahead);
     const std::uint64_t own = place_in_code(return_address, running.depth);
     // The same step as that of the lane before.
-    if (from == resume_at_ && trace_->made() == made_by_then_ && first_ahead_->place() == own) {
+    if (from == resume_at_ && trace_->made() == entries_at_resume_ && first_ahead_->place() == own) {
         running.cursor = first_ahead_;
         return;
     }
-    has_blocks_ = true;
+    calls_at_basic_blocks_ = true;
     check_running(return_address);
     constexpr int kFar = 64;
     trace_entry* before = from->sought == own ? from->found : from;
@@ -134,20 +134,21 @@ void worker::find_code_block(std::uintptr_t return_address) {
         }
         before = before->next;
     }
-    if (from->return_address == return_address) return;  // a loop of one block
+    if (from->return_address == return_address) return;  // a loop of one basic block
     resume_at_ = from;
-    made_by_then_ = trace_->made();
+    entries_at_resume_ = trace_->made();
     go_ahead(return_address, 0);
     first_ahead_ = running.cursor;
 }
 
-// The lane begins a code block after the first `known` of `ahead_`. A loop that makes no access for long reuses its
-// blocks. Its first iterations stay separate: an access in a later one is then the same instruction for the first lane
-// as for the lanes that follow its trace.
+// The lane begins a basic block after the first `known` of `ahead_`. A loop that makes no access for long reuses its
+// basic blocks. Its first iterations stay separate: an access in a later one is then the same instruction for the first
+// lane as for the lanes that follow its trace.
 void worker::go_ahead(std::uintptr_t return_address, std::size_t known) {
-    constexpr std::size_t kMostSeparate = 256, kMostBlocks = 1 << 14, kMost = std::numeric_limits<std::uint16_t>::max();
+    constexpr std::size_t kMostSeparate = 256, kMostBasicBlocks = 1 << 14,
+                          kMost = std::numeric_limits<std::uint16_t>::max();
     const std::uint64_t own = place_in_code(return_address, running.depth);
-    const bool is_separate = known < kMostSeparate && trace_->blocks.size() < kMostBlocks;
+    const bool is_separate = known < kMostSeparate && trace_->basic_blocks.size() < kMostBasicBlocks;
     if (is_separate && known < ahead_.size() && ahead_[known].place() == own) {
         running.cursor = &ahead_[known];
         return;
@@ -167,16 +168,16 @@ void worker::go_ahead(std::uintptr_t return_address, std::size_t known) {
     running.cursor = &ahead_[before > 0 ? before - 1 : known - 1];
 }
 
-// Inserts the code blocks that the lane has begun since its last access into the trace.
-void worker::enter_blocks_ahead() {
+// Inserts the basic blocks that the lane has begun since its last access into the trace.
+void worker::enter_basic_blocks_ahead() {
     if (running.cursor->ahead == 0) return;
     trace_entry* at = resume_at_;
     for (std::size_t i = 0; i < running.cursor->ahead; ++i) {
-        const std::uint64_t block = ahead_[i].place();
-        const auto fits = [&](const trace_entry& entry) { return entry.place() == block; };
-        at = find_entry(at, &trace_->end, block, fits);
+        const std::uint64_t place = ahead_[i].place();
+        const auto fits = [&](const trace_entry& entry) { return entry.place() == place; };
+        at = find_entry(at, &trace_->end, place, fits);
         if (at->next == &trace_->end || !fits(*at->next)) {
-            trace_entry& added = trace_->blocks.emplace_back();
+            trace_entry& added = trace_->basic_blocks.emplace_back();
             added.return_address = ahead_[i].return_address;
             added.depth = ahead_[i].depth;
             added.next = at->next;
@@ -189,7 +190,7 @@ void worker::enter_blocks_ahead() {
 }
 
 // Raises a hazard if there is no room for one more instruction. All are held until the warp's lanes have stopped.
-void worker::require_room(const site& where) {
+void worker::require_room(const site& access_site) {
     constexpr std::size_t kMost = 1 << 20, kSome = 1 << 16;
     constexpr std::int64_t kMemoryLeft = 1 << 29;
     const std::size_t held = trace_->owned.size();
@@ -197,7 +198,10 @@ void worker::require_room(const site& where) {
     bool has_memory = false;
     on_large_stack([&] { has_memory = available_memory() > kMemoryLeft; });
     if (held < kMost && has_memory) return;
-    raise_from_fiber({hazard_kind::endless_loop, current_, 0, held, where.op, where.return_address});
+    raise_from_fiber({.kind = hazard_kind::endless_loop,
+                      .thread = current_,
+                      .return_address = access_site.return_address,
+                      .held_accesses = held});
 }
 
 // Follows the trace that begins at this barrier from now on.

@@ -1,4 +1,4 @@
-// The trace of a warp: its code blocks and instructions, in which the lanes' accesses are combined. And the sites in
+// The trace of a warp: its basic blocks and instructions, in which the lanes' accesses are combined. And the sites in
 // the code and the memory regions of these accesses.
 #pragma once
 
@@ -48,10 +48,10 @@ struct site {
     direction op;
     atomic_kind atomic{};
     bool is_volatile = false;
-    std::uint64_t race_bits = 0;    // its number in the launch, as bits of a touch of global memory
-    const region* where = nullptr;  // of the last access, to avoid a search
-    std::uint64_t lane_serial = 0;  // the lane run that `passes` belongs to
-    std::size_t passes = 0;
+    std::uint64_t race_bits = 0;          // its number in the launch, as bits of a touch of global memory
+    const region* last_region = nullptr;  // of the last access, to avoid a search
+    std::uint64_t lane_serial = 0;        // the run of a lane that counted `executions`
+    std::size_t executions = 0;
     counters counts;
 };
 
@@ -73,13 +73,13 @@ struct alignas(kCacheLine) trace_entry {
     std::uintptr_t region_span = 0;  // largest valid offset, plus one; 0: no access fits
     trace_entry* next = nullptr;
     const trace_entry* later = nullptr;  // null at the end of a trace
-    // A lane that searched for place `sought` from here on had to go as far as `found`, the entry before it.
+    // The result of the last long search that began here: `found` is the entry before place `sought`.
     trace_entry* found = nullptr;
     std::uint64_t sought = 0;
     std::uint32_t active = 0;  // lanes of a warp instruction
     std::uint8_t depth = 0;    // of calls, up to kDeepest
     bool is_access = false;
-    std::uint16_t ahead = 0;  // the number, from 1, of a block that is not in the trace yet
+    std::uint16_t ahead = 0;  // of a basic block that has not entered the trace: its number, from 1; 0: in the trace
 
     std::uint64_t place() const { return place_in_code(return_address, depth); }
     // Also prefetches the address of this lane.
@@ -96,8 +96,9 @@ static_assert(sizeof(trace_entry) == kCacheLine);
 // A warp instruction that collects the accesses of its lanes.
 struct warp_instruction : trace_entry {
     alignas(kCacheLine) std::uint64_t addresses[kWarpSize] = {};
-    site* where = nullptr;
-    std::size_t pass = 0;  // of the site, if the code has no calls at its basic blocks
+    emulator::site* site = nullptr;
+    // How often a lane has executed the site before. Only for code without calls at its basic blocks.
+    std::size_t execution = 0;
     const region* memory = nullptr;
     bool scattered = false;        // its lanes access memory with several shadows
     bool contiguous = false;       // the active lanes' accesses are contiguous
@@ -108,17 +109,17 @@ struct warp_instruction : trace_entry {
         std::make_unique<access_tally>();  // separate: traces are long, and this is large
 };
 
-// The code blocks and instructions that warps have executed from one barrier (or the kernel's beginning) to the next,
+// The basic blocks and instructions that warps have executed from one barrier (or the kernel's beginning) to the next,
 // in order. The last entry matches nothing. The next warp mostly executes the same.
 struct trace {
-    explicit trace(std::uintptr_t where) : after(where) { begin.next = &end; }
+    explicit trace(std::uintptr_t barrier) : after(barrier) { begin.next = &end; }
     trace(const trace&) = delete;
     trace& operator=(const trace&) = delete;
 
     std::uintptr_t after;    // the return address of the barrier; 0: the beginning
     trace_entry begin, end;  // around the entries
     std::vector<std::unique_ptr<warp_instruction>> owned;
-    std::deque<trace_entry> blocks;
+    std::deque<trace_entry> basic_blocks;
     trace* followed_by = this;  // the trace that followed it last
 
     // Called for each new entry.

@@ -47,8 +47,8 @@ void worker::fiber_main() {
     __builtin_unreachable();
 }
 
-void worker::raise_from_fiber(const fault& what) {
-    fault_ = what;
+void worker::raise_from_fiber(const pending_hazard& what) {
+    pending_ = what;
     switch_fibers(hand_over(fibers_[what.thread], outside_));
     __builtin_unreachable();  // the block's fibers never go on
 }
@@ -83,7 +83,7 @@ void worker::begin(const launch_config& config, kernel_entry entry, const void* 
     sites_.clear();
     site_cache_.fill({});
     resume_at_ = nullptr;
-    has_blocks_ = false;
+    calls_at_basic_blocks_ = false;
     stop_count_ = 0;
     accesses_ = 0;
     communicates_ = false;
@@ -167,7 +167,7 @@ template <direction kOp>
 
 }  // namespace
 
-// Prefetches the next warp's accesses, assuming equal distances of warps.
+// Prefetches the next warp's accesses, assuming that addresses grow by the same amount from warp to warp.
 inline void worker::prefetch_next(warp_instruction& instruction) {
     const std::uint64_t first = instruction.addresses[0], step = first - instruction.last_first;
     instruction.last_first = first;
@@ -180,17 +180,18 @@ inline void worker::prefetch_next(warp_instruction& instruction) {
 
 // Checks the accesses of the active lanes for hazards.
 [[gnu::always_inline]] inline void worker::check_instruction(warp_instruction& instruction) {
-    const site& where = *instruction.where;
-    if (where.op == kReduction || where.op == kAtomic) [[unlikely]] {
+    const site& access_site = *instruction.site;
+    if (access_site.op == kReduction || access_site.op == kAtomic) [[unlikely]] {
         note_atomic(instruction);
     } else if (shadow_memory* const shadow = instruction.memory->shadow; shadow != nullptr) {
-        const touch by{interval_.bits | where.touch_bits};
+        const touch by{interval_.bits | access_site.touch_bits};
         // A lane that waits at a warp-level barrier made these accesses before the barrier.
         const touch* const touches = &touches_[first_];
         std::uint32_t rest = instruction.active;
-        if (shadow->has_cells_of(where.width) && !instruction.scattered) [[likely]] {
-            rest = where.op == kLoad ? note_untouched<kLoad>(instruction, shadow->cells(), by, touches, first_interval_)
-                                     : note_untouched<kStore>(instruction, shadow->cells(), by, touches, touch{});
+        if (shadow->has_cells_of(access_site.width) && !instruction.scattered) [[likely]] {
+            rest = access_site.op == kLoad
+                       ? note_untouched<kLoad>(instruction, shadow->cells(), by, touches, first_interval_)
+                       : note_untouched<kStore>(instruction, shadow->cells(), by, touches, touch{});
         }
         if (rest != 0) [[unlikely]]
             check_shared(instruction, by, rest);
@@ -213,7 +214,7 @@ void worker::check_rest(warp_instruction& instruction) {
 // Checks the running lane's accesses to global memory before it executes a fence or may observe another's. It checks
 // nothing else: another lane may have written an element that seems unwritten, in an earlier instruction.
 void worker::check_pending() {
-    const bool knows_place = !has_left_trace_ || has_blocks_;
+    const bool knows_place = !has_left_trace_ || calls_at_basic_blocks_;
     trace_entry* const from = knows_place ? checked_to_ : &trace_->begin;
     trace_entry* const to = !knows_place ? &trace_->end : running.cursor->ahead == 0 ? running.cursor : resume_at_;
     if (from == to) return;
@@ -261,9 +262,9 @@ void worker::check_pending() {
 // came before. Returns false if the trace is so long that this would take most of the time.
 bool worker::may_join(std::uint32_t together) {
     constexpr std::size_t kMost = 1 << 11;
-    if (!has_blocks_ || (together & ~at_warp_sync_) == 0 || at_warp_sync_ == 0) return false;
+    if (!calls_at_basic_blocks_ || (together & ~at_warp_sync_) == 0 || at_warp_sync_ == 0) return false;
     if ((at_warp_sync_ & ~together) != 0) return false;  // some wait in another trace
-    if (trace_->owned.size() + trace_->blocks.size() > kMost) return false;
+    if (trace_->owned.size() + trace_->basic_blocks.size() > kMost) return false;
     for (trace_entry* entry = trace_->begin.next; entry != &trace_->end; entry = entry->next) {
         if (!entry->is_access) continue;
         auto& instruction = static_cast<warp_instruction&>(*entry);
@@ -288,7 +289,7 @@ bool worker::may_join(std::uint32_t together) {
             run_large_stack_call();
             switch_fibers(hand_over(outside_, fibers_[current_]));
         }
-        if (fault_) raise(*fault_);
+        if (pending_) raise(*pending_);
         starting_ = false;
         if (may_join(together)) [[unlikely]] {
             joining_ = true;
@@ -300,36 +301,36 @@ bool worker::may_join(std::uint32_t together) {
         settle_instructions();
         if (due_ == 0) due_ = at_warp_sync_ == 0 ? 0 : release_warp_syncs();
     } while (due_ != 0);
-    ended_lanes_[warp] = finished_;
+    ended_lanes_[warp] = warp_ended_;
 }
 
 // Runs the warp to the block's next barrier. Its lanes have not begun (`fresh`), or wait at the block's barrier.
 [[gnu::always_inline]] inline void worker::run_warp(unsigned warp, bool fresh) {
     first_ = warp * kWarpSize;
     lanes_ = lanes_of(warp);
-    finished_ = gone_[warp];
+    warp_ended_ = ended_before_[warp];
     starting_ = fresh;
-    due_ = lanes_ & ~finished_;
+    due_ = lanes_ & ~warp_ended_;
     if (due_ != 0) run_due(warp);
-    ended_ |= finished_ & ~gone_[warp];
-    waiting_ |= lanes_ & ~finished_;
+    some_ended_ |= warp_ended_ & ~ended_before_[warp];
+    some_wait_ |= lanes_ & ~warp_ended_;
 }
 
 // Resumes a warp whose lanes yielded.
 void worker::resume_warp(unsigned warp) {
     first_ = warp * kWarpSize;
     lanes_ = lanes_of(warp);
-    finished_ = ended_lanes_[warp];
+    warp_ended_ = ended_lanes_[warp];
     starting_ = false;
     due_ = yielded_[warp];
     at_warp_sync_ = suspended_[warp];
     run_due(warp);
 }
 
-// Runs the block's warps to its barrier, or to their end. run_warp() is inlined: after a switch to another fiber, the
-// processor predicts returns as for that fiber, so this should return from few functions.
+// Runs the block's warps to its barrier, or to their end. After a switch, the processor predicts returns for the other
+// fiber. Each function that returns here costs a wrong prediction, so run_warp() is inlined.
 [[gnu::always_inline]] inline void worker::run_to_barrier(bool fresh) {
-    waiting_ = ended_ = 0;
+    some_wait_ = some_ended_ = 0;
     for (unsigned warp = 0; warp < warps_; ++warp) run_warp(warp, fresh);
     if (yielding_ != 0) [[unlikely]]
         run_yielded();
@@ -345,7 +346,7 @@ void worker::run_blocks(std::uint64_t& index, std::uint64_t end) {
             begin_block();
             for (bool fresh = true;; fresh = false) {
                 run_to_barrier(fresh);
-                if (waiting_ == 0) break;
+                if (some_wait_ == 0) break;
                 release_barrier();
             }
         }
@@ -356,7 +357,7 @@ void worker::run_blocks(std::uint64_t& index, std::uint64_t end) {
 }
 
 void worker::abandon_block() {
-    fault_.reset();
+    pending_.reset();
     // The fibers were left inside the kernel.
     stacks_.unmark();
     unwritten_.clear();
@@ -400,7 +401,7 @@ bool worker::run_part(std::uint64_t index, bool begins) {
         }
         for (bool fresh = begins;; fresh = false) {
             run_to_barrier(fresh);
-            if (waiting_ == 0) return true;
+            if (some_wait_ == 0) return true;
             if (grid_barrier_ != 0) break;
             release_barrier();
         }
@@ -440,8 +441,8 @@ void worker::begin_block() {
     interval_ = first_interval_ = touch::make(++serial_, 0, 0, 0);
     races_.begin_block(index_of(block_, config_.grid));
     next_stack_ = stacks_.first();
-    if (some_gone_) gone_.fill(0);
-    some_gone_ = false;
+    if (some_ended_before_) ended_before_.fill(0);
+    some_ended_before_ = false;
     if (warp_synced_) forget_warp_syncs();
     if (some_copies_) {
         for (copies_under_way& of_thread : copies_) of_thread.forget();

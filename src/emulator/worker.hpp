@@ -4,9 +4,9 @@
 // and joins a warp instruction, or becomes a new one, in the order of execution on the hardware: if lanes are at
 // different places, those at the lowest address in the code go on first, until all are together again. Each basic block
 // calls the worker, too, when it begins, so that lanes also wait for one another at the end of a loop's body. The
-// library's own kernels are compiled without these calls, for speed. In such code, lanes are together if they come to a
-// call site equally often since the barrier. When the last lane stops, the instructions are counted and checked, and
-// the next warp runs.
+// library's own kernels are compiled without these calls, for speed. In such code, lanes count as together if they have
+// passed a call site the same number of times since the barrier. When the last lane stops, the instructions are counted
+// and checked, and the next warp runs.
 #pragma once
 
 #include <array>
@@ -43,8 +43,8 @@ constexpr extent3 block_at(std::uint64_t index, extent3 grid) {
             static_cast<unsigned>(index / grid.x / grid.y)};
 }
 
-inline constexpr double kSpinSeconds = 5;                  // that threads may wait while none does anything else
-inline constexpr std::size_t kMaxStaticShared = 48 << 10;  // of a block's shared memory
+inline constexpr double kSpinSeconds = 5;  // that a block's threads may spin while no thread makes progress
+inline constexpr std::size_t kMaxStaticShared = 48 << 10;  // the most static shared memory of a block
 
 // The state of the running lane that every access needs. It is thread-local, so callbacks reach it at once.
 struct running_lane {
@@ -88,11 +88,11 @@ public:
     // threads wait for the other blocks. The block's shared memory is saved between two parts, since other workers on
     // this OS thread use the same memory. Returns whether the block has ended. Throws hazard.
     bool run_part(std::uint64_t index, bool begins);
-    void abandon_block();  // that has not ended and never will
+    void abandon_block();  // ends the block, which cannot be completed
     // Called when the block's time is over while its threads wait for the other blocks.
     [[noreturn]] void raise_waiting_too_long();
-    // Records that another block has ended, which will never reach the grid's barrier where this one waits.
-    void note_block_ended(std::uint64_t ended);
+    // Reports that another block has ended. It can never reach the grid's barrier at which this block waits.
+    void report_block_ended(std::uint64_t ended);
 
     // Runs one block and returns the accesses of its warp 0.
     std::vector<watched_access> watch_block(std::uint64_t index);
@@ -121,13 +121,13 @@ public:
         }
         slow_access(address, width, op, return_address);
     }
-    static void begin_code_block(std::uintptr_t return_address) {
+    static void begin_basic_block(std::uintptr_t return_address) {
         trace_entry& next = *running.cursor->next;
         if (next.return_address == return_address) [[likely]] {
             running.cursor = &next;
             next.fetch_later(running.lane);
         } else {
-            slow_code_block(return_address);
+            slow_basic_block(return_address);
         }
     }
     copies_under_way& copies() {
@@ -137,7 +137,7 @@ public:
     // The kernel returned. True if the next lane can start on this lane's stack.
     bool end_lane() {
         note_stop();
-        finished_ |= running.bit;
+        warp_ended_ |= running.bit;
         if (!starting_ || due_ == 0) return false;
         fiber* const stack = stack_of_[current_];
         begin_lane();
@@ -216,8 +216,8 @@ public:
     index3 running_thread() const { return thread_index_[current_]; }
     extent3 running_block() const { return block_; }
     [[noreturn]] void refuse(const char* feature, std::uintptr_t return_address);
-    // Whether a thread of the launch has done something that others may observe before it ends: an atomic, a fence, or
-    // a volatile load; or whether it has printed, or launched a kernel.
+    // Whether a thread of the launch has executed an atomic, a fence or a volatile load, has printed, or has launched a
+    // kernel. Others may observe these before the launch ends.
     bool communicates() const { return communicates_; }
     void note_communication() { communicates_ = true; }
     // Adds the hazards since the last call to `all`, and forgets them.
@@ -229,17 +229,17 @@ public:
     // Whether the address is on the stack of a kernel.
     bool has_on_stack(std::uintptr_t address) const { return stacks_.hold(address); }
     // Whether the address is in the inaccessible memory below all stacks.
-    bool is_guard(std::uintptr_t address) const { return stacks_.is_guard(address); }
+    bool is_in_guard(std::uintptr_t address) const { return stacks_.is_in_guard(address); }
     bool keeps_going() const { return keep_going_; }
     // Records that the kernel divided by zero at `pc`. It goes on.
     void note_division(std::uintptr_t pc);
-    // Records the fault of the kernel at `pc`. Then leave_kernel() must be called on the stack that ends at
+    // The kernel has raised this hazard at `pc`. Afterwards leave_kernel() must be called on the stack that ends at
     // stack_top().
-    void note_fault(hazard_kind kind, std::uintptr_t pc) { fault_ = {kind, current_, 0, 0, kLoad, pc + 1}; }
+    void set_pending_hazard(hazard_kind kind, std::uintptr_t pc) { pending_ = {kind, current_, 0, 0, kLoad, pc + 1}; }
     std::uintptr_t stack_top() const {
         return reinterpret_cast<std::uintptr_t>(stacks_.bottom_of(stack_of_[current_])) + stacks_.bytes();
     }
-    [[noreturn]] void leave_kernel() { raise_from_fiber(*fault_); }
+    [[noreturn]] void leave_kernel() { raise_from_fiber(*pending_); }
 
 private:
     // A lane's wait at a warp-level barrier.
@@ -251,15 +251,20 @@ private:
         std::uint64_t offered = 0, received = 0;
     };
 
-    // A fault found while a fiber ran; raised once control is back in run_blocks.
-    struct fault {
+    // A hazard found while a fiber ran. It is raised once control is back in run_blocks().
+    struct pending_hazard {
         hazard_kind kind;
         unsigned thread;
-        std::uintptr_t address;
-        std::size_t width;
-        direction op;
-        std::uintptr_t return_address;
-        const char* type = nullptr;  // of an array, with `address` as index; or a missing feature; or "grid"
+        std::uintptr_t address = 0;
+        std::size_t width = 0;  // bytes
+        direction op = kLoad;
+        std::uintptr_t return_address = 0;
+        // out_of_bounds: the type of the array, or null if the address is out of bounds, not an array's index.
+        // unsupported_feature: the feature.
+        // divergent_barrier: "grid", or null for a warp-level barrier.
+        const char* detail = nullptr;
+        std::int64_t index = 0;         // out_of_bounds: of the array
+        std::size_t held_accesses = 0;  // endless_loop: since the last barrier; 0: the block's time is over
     };
 
     static void fiber_main();
@@ -313,7 +318,7 @@ private:
         fiber& own = fibers_[current_];
         return hand_over(own, next_fiber());
     }
-    [[noreturn]] void raise_from_fiber(const fault& what);
+    [[noreturn]] void raise_from_fiber(const pending_hazard& what);
 
     void run_large_stack_call() {
         const large_stack_call todo = large_stack_call_;
@@ -339,18 +344,18 @@ private:
     void forget_warp_syncs();
     void release_barrier();
     void begin_interval();
-    void note_ended_early();
+    void report_ended_early();
     unsigned first_waiting() const;
-    bool is_gone(unsigned thread) const { return (gone_[thread / kWarpSize] >> thread % kWarpSize & 1) != 0; }
+    bool had_ended(unsigned thread) const { return (ended_before_[thread / kWarpSize] >> thread % kWarpSize & 1) != 0; }
     [[gnu::noinline]] static void slow_access(std::uintptr_t address, unsigned width, direction op,
                                               std::uintptr_t return_address);
-    [[gnu::noinline]] static void slow_code_block(std::uintptr_t return_address);
+    [[gnu::noinline]] static void slow_basic_block(std::uintptr_t return_address);
     void check_still_running(direction op, std::uintptr_t return_address);
     void check_running(std::uintptr_t return_address);
     void add_access(std::uintptr_t address, unsigned width, direction op, std::uintptr_t return_address);
-    void find_code_block(std::uintptr_t return_address);
+    void find_basic_block(std::uintptr_t return_address);
     void go_ahead(std::uintptr_t return_address, std::size_t known);
-    void enter_blocks_ahead();
+    void enter_basic_blocks_ahead();
     // Records the running lane's position in the trace. The lane stops.
     void note_stop() {
         if (running.cursor->ahead != 0) running.cursor = resume_at_;
@@ -363,14 +368,14 @@ private:
     site& find_site(std::uintptr_t return_address, unsigned width, direction op);
     const region* region_at(std::uintptr_t address) const;
     void add_region(region added);
-    std::string describe(const fault& what) const;
+    std::string describe(const pending_hazard& what) const;
     bool add_variable_at(std::uintptr_t address, std::uintptr_t return_address);
-    const region& find_region(site& where, std::uintptr_t address);
-    warp_instruction& find_instruction(site& where, const region& memory);
-    warp_instruction& find_instruction_by_pass(site& where);
-    warp_instruction& add_instruction(site& where, trace_entry* behind);
+    const region& find_region(site& access_site, std::uintptr_t address);
+    warp_instruction& find_instruction(site& access_site, const region& memory);
+    warp_instruction& find_instruction_by_executions(site& access_site);
+    warp_instruction& add_instruction(site& access_site, trace_entry* predecessor);
     bool has_stored(unsigned lane, std::uintptr_t address, unsigned width) const;
-    void require_room(const site& where);
+    void require_room(const site& access_site);
     void follow_trace(std::uintptr_t after);
     void check_instruction(warp_instruction& instruction);
     void check_rest(warp_instruction& instruction);
@@ -398,7 +403,7 @@ private:
     // An atomic or a volatile load, which may observe what another thread did before a fence.
     void note_acquire() {
         if (races_.searching() && !races_.has_acquired()) check_pending();
-        fences_.look(current_, serial_);
+        fences_.observe(current_, serial_);
         communicates_ = true;
         races_.acquire();
     }
@@ -407,16 +412,16 @@ private:
     void flush_printed();
     void check_cell(shadow_cell& cell, const warp_instruction& instruction, touch now, std::uintptr_t address);
 
-    void note_race(const warp_instruction& instruction, touch now, const shadow_cell::rival& rival);
-    void note_global_race(const warp_instruction& instruction, unsigned lane, const block_races::rival& rival);
-    [[noreturn]] void raise(const fault& what);
+    void report_race(const warp_instruction& instruction, touch now, const shadow_cell::rival& rival);
+    void report_global_race(const warp_instruction& instruction, unsigned lane, const block_races::rival& rival);
+    [[noreturn]] void raise(const pending_hazard& what);
     [[noreturn]] void raise(hazard_kind kind, unsigned thread, const std::string& what);
     // A hazard after which the kernel can go on. Raises it, or records it if the emulation keeps going: the first one
     // of each kind and site, and how many there were. `describe` returns the message.
     template <class Describe>
-    void note(hazard_kind kind, unsigned thread, std::uintptr_t where, Describe describe) {
+    void report_hazard(hazard_kind kind, unsigned thread, std::uintptr_t return_address, Describe describe) {
         if (!keep_going_) raise(kind, thread, describe());
-        noted_hazard& found = noted_[{kind, where}];
+        reported_hazard& found = reported_[{kind, return_address}];
         if (found.times++ == 0) found.message = message_of(thread, describe());
     }
     std::string message_of(unsigned thread, const std::string& what) const;
@@ -425,7 +430,7 @@ private:
     shadow_memory& shadow_of(std::uintptr_t address) {
         return static_shadow_.covers(address) ? static_shadow_ : dynamic_shadow_;
     }
-    std::string describe_stray(const fault& what) const;
+    std::string describe_stray(const pending_hazard& what) const;
     std::string name_of(unsigned thread) const;
     std::string line_of_site(unsigned index) const;
 
@@ -449,15 +454,15 @@ private:
 
     // The block being run.
     extent3 block_;
-    std::array<std::uint32_t, kMaxWarps> ended_lanes_{};  // including this barrier interval
-    std::uint32_t ended_ = 0, waiting_ = 0;               // not 0: threads ended, or wait, in this interval
-    std::array<std::uint32_t, kMaxWarps> gone_{};         // lanes that ended in earlier intervals
-    bool some_gone_ = false;
+    std::array<std::uint32_t, kMaxWarps> ended_lanes_{};   // lanes of each warp that have ended
+    std::array<std::uint32_t, kMaxWarps> ended_before_{};  // the same, before this barrier interval
+    std::uint32_t some_ended_ = 0, some_wait_ = 0;         // not 0 if threads ended, or wait, in this interval
+    bool some_ended_before_ = false;
     unsigned block_count_ = 0;  // of nonzero values at the block's barrier
     bool counts_values_ = false;
-    std::uintptr_t grid_barrier_ = 0;                       // that a thread has reached in this interval
-    std::vector<std::byte> saved_shared_;                   // memory of a block between its parts
-    std::array<std::uint32_t, kMaxThreads> depths_{};       // of calls, where each thread waits
+    std::uintptr_t grid_barrier_ = 0;                  // the one that a thread has reached in this interval; 0: none
+    std::vector<std::byte> saved_shared_;              // memory of a block between its parts
+    std::array<std::uint32_t, kMaxThreads> depths_{};  // of calls, where each thread waits
     std::array<std::uintptr_t, kMaxThreads> sync_sites_{};  // the last barrier of each thread
     std::array<touch, kMaxThreads> touches_{};              // each thread's number and warp-level barriers
     bool warp_synced_ = true;                               // some thread has passed one, or touches_ is not set yet
@@ -468,20 +473,20 @@ private:
     std::uint64_t serial_ = 0;                                      // barrier intervals, over all blocks
     touch interval_, first_interval_;                               // this one, and the block's first
     std::uint64_t blocks_begun_ = 0;                                // of all launches
-    std::optional<fault> fault_;
+    std::optional<pending_hazard> pending_;
     volatile bool time_over_ = false;  // of the block; set by a signal handler
     large_stack_call large_stack_call_;
     bool keep_going_ = false;
     std::optional<found_memory> (*find_memory_)(std::uintptr_t address) = nullptr;
     std::string (*describe_stray_)(std::uintptr_t address) = nullptr;
-    struct noted_hazard {
+    struct reported_hazard {
         std::string message;
         std::uint64_t times = 0;
     };
-    std::map<std::pair<hazard_kind, std::uintptr_t>, noted_hazard> noted_;  // by kind and return address
-    std::map<std::uintptr_t, bool> may_be_shared_row_;                      // of the indexed array, by return address
-    double block_seconds_ = 0;                                              // time limit of a block
-    std::string printed_;  // by the kernel, not written yet: an unfinished line
+    std::map<std::pair<hazard_kind, std::uintptr_t>, reported_hazard> reported_;  // by kind and return address
+    std::map<std::uintptr_t, bool> may_be_shared_row_;  // of the indexed array, by return address
+    double block_seconds_ = 0;                          // time limit of a block
+    std::string printed_;                               // by the kernel, not written yet: an unfinished line
     // A read of shared memory that seems unwritten. It is raised at the end of its barrier interval: if another thread
     // writes in the interval, it is a race; if the same thread does, the write may have come first.
     struct unwritten_read {
@@ -501,8 +506,10 @@ private:
     std::vector<division> divisions_;
 
     // The warp being run, the lane being run, and the lanes to run after it.
-    bool starting_ = false;  // the warp's lanes have not begun
-    std::uint32_t lanes_ = 0, finished_ = 0, at_warp_sync_ = 0;
+    bool starting_ = false;         // the warp's lanes have not begun
+    std::uint32_t lanes_ = 0;       // of the running warp
+    std::uint32_t warp_ended_ = 0;  // lanes of the running warp that have ended
+    std::uint32_t at_warp_sync_ = 0;
     unsigned first_ = 0;     // the warp's first thread
     unsigned current_ = 0;   // within the block
     std::uint32_t due_ = 0;  // the lanes to run after it
@@ -514,18 +521,18 @@ private:
         site* found = nullptr;
     };
     std::array<cache_entry, 256> site_cache_;
-    bool has_blocks_ = false;  // the kernel's code calls the worker at basic blocks
+    bool calls_at_basic_blocks_ = false;  // the kernel's code calls the worker at basic blocks
     // If it does not: whether the running lane has left the trace. If so, its position there, and the last entry up to
     // which it has executed all.
     bool has_left_trace_ = false;
     trace_entry *position_ = nullptr, *complete_to_ = nullptr;
     std::uint64_t lane_serial_ = 0;
     std::uint32_t disordered_ = 0;  // lanes whose instructions do not follow the trace's order
-    // The code blocks that the running lane has begun since `resume_at_`, up to its cursor, and that are not in the
-    // trace yet. The later ones are where another lane went on, as this one may.
+    // Basic blocks that were not found near `resume_at_` in the trace. Up to the cursor: those that the running lane
+    // has begun since `resume_at_`. After the cursor: those that an earlier lane began next. This lane may reuse them.
     std::deque<trace_entry> ahead_;
     trace_entry *first_ahead_ = nullptr, *resume_at_ = nullptr;
-    std::size_t made_by_then_ = 0;  // number of entries of the trace at that time
+    std::size_t entries_at_resume_ = 0;  // entries of the trace when `resume_at_` was set
     // Where in the trace the warp's lanes have stopped. Equal neighbours are stored once.
     std::array<const trace_entry*, kWarpSize> stops_{};
     unsigned stop_count_ = 0;
@@ -542,7 +549,7 @@ private:
     bool is_concurrent_ = false;  // other blocks run, and a lane may wait for them
     spin_watch spins_;
     site* last_atomic_ = nullptr;
-    std::uint64_t old_value_ = 0;  // that the last atomic found
+    std::uint64_t old_value_ = 0;  // the value in memory before the last atomic
     std::array<std::uint64_t, 2> old_floats_{};
     std::FILE* output_ = stderr;  // where kernels print
 

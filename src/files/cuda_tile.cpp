@@ -47,14 +47,14 @@ public:
         written = pinned_[1].get();
     }
 
-    void move(const file_tiling::order& o) override {
+    void move(const file_tiling::tile_layout& layout) override {
         std::int64_t bytes = element_size_;
-        for (int i = 0; i < o.extents.size(); ++i) bytes *= o.extents.values[static_cast<std::size_t>(i)];
+        for (int i = 0; i < layout.extents.size(); ++i) bytes *= layout.extents.values[static_cast<std::size_t>(i)];
         const auto size = static_cast<std::size_t>(bytes);
         const auto address = [&](int i) { return reinterpret_cast<std::uintptr_t>(device_[i].get()); };
         CORNERTURN_CUDA(cudaMemcpyAsync(device_[0].get(), read, size, cudaMemcpyHostToDevice, stream_.get()));
-        cuda::detail::copy({address(0), o.extents, o.read}, {address(1), o.extents, o.written}, element_size_, 1,
-                           stream_.get());
+        cuda::detail::copy({address(0), layout.extents, layout.read}, {address(1), layout.extents, layout.written},
+                           element_size_, 1, stream_.get());
         CORNERTURN_CUDA(cudaMemcpyAsync(written, device_[1].get(), size, cudaMemcpyDeviceToHost, stream_.get()));
         CORNERTURN_CUDA(cudaStreamSynchronize(stream_.get()));
     }

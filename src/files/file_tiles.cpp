@@ -28,8 +28,8 @@ file_tiling::file_tiling(const strided_copy& c, std::int64_t most_bytes)
     by_source_.resize(axes_.size());
     std::iota(by_source_.begin(), by_source_.end(), std::size_t{0});
     by_destination_ = by_source_;
-    const auto sort = [&](numbers& order, std::int64_t file_axis::*step) {
-        std::sort(order.begin(), order.end(),
+    const auto sort = [&](numbers& axis_sequence, std::int64_t file_axis::*step) {
+        std::sort(axis_sequence.begin(), axis_sequence.end(),
                   [&](std::size_t a, std::size_t b) { return axes_[a].*step < axes_[b].*step; });
     };
     sort(by_source_, &file_axis::source);
@@ -37,21 +37,21 @@ file_tiling::file_tiling(const strided_copy& c, std::int64_t most_bytes)
     // A piece that is read has an eighth of the length of a piece that is written. But it is at least a page long, if
     // written pieces can then be a page, too.
     const std::int64_t most = std::max<std::int64_t>(1, most_bytes / element_size_);
-    const auto side = std::sqrt(static_cast<double>(most));
-    const auto least = static_cast<std::int64_t>(side / std::sqrt(kWrittenToRead));
+    const auto square_side = std::sqrt(static_cast<double>(most));
+    const auto least = static_cast<std::int64_t>(square_side / std::sqrt(kWrittenToRead));
     const std::int64_t page = std::max<std::int64_t>(1, kPage / element_size_);
-    extend(by_source_, most, std::max(least, std::min(static_cast<std::int64_t>(side), page)));
+    extend(by_source_, most, std::max(least, std::min(static_cast<std::int64_t>(square_side), page)));
     extend(by_destination_, most, most);
     extend(by_source_, most, most);
     for (file_axis& a : axes_) a.tiles = (a.extent + a.tile - 1) / a.tile;
 }
 
-// Enlarges the tile along the axes in `order`, until a piece has `goal` elements or the tile has `most_elements`. A
-// piece of more than two pages becomes a whole number of pages.
-void file_tiling::extend(const numbers& order, std::int64_t most_elements, std::int64_t goal) {
+// Enlarges the tile along the axes in `axis_sequence`, until a piece has `goal` elements or the tile has
+// `most_elements`. A piece of more than two pages becomes a whole number of pages.
+void file_tiling::extend(const numbers& axis_sequence, std::int64_t most_elements, std::int64_t goal) {
     const std::int64_t page = std::max<std::int64_t>(1, kPage / element_size_);
     std::int64_t piece = 1;
-    for (std::size_t i : order) {
+    for (std::size_t i : axis_sequence) {
         file_axis& a = axes_[i];
         const std::int64_t others = tile_elements() / a.tile;
         std::int64_t extent = std::min(most_elements / others, std::max<std::int64_t>(1, goal / piece));
@@ -95,11 +95,11 @@ std::int64_t file_tiling::read_piece_bytes() const {
     return bytes;
 }
 
-file_tiling::order file_tiling::order_of(const region& r) const {
+file_tiling::tile_layout file_tiling::layout_of(const region& r) const {
     std::vector<std::int64_t> read(axes_.size()), written(axes_.size());
-    const auto fill = [&](const numbers& order, std::vector<std::int64_t>& strides) {
+    const auto fill = [&](const numbers& axis_sequence, std::vector<std::int64_t>& strides) {
         std::int64_t stride = 1;
-        for (std::size_t i : order) {
+        for (std::size_t i : axis_sequence) {
             strides[i] = stride;
             stride *= r.extents[i];
         }

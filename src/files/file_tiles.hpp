@@ -47,10 +47,10 @@ public:
     std::int64_t read_piece_bytes() const;
 
     // The tile's extents, and its strides in memory before and after the move, in elements.
-    struct order {
+    struct tile_layout {
         detail::axis_list extents, read, written;
     };
-    order order_of(const region& r) const;
+    tile_layout layout_of(const region& r) const;
 
     // Tiles are numbered along the source. A band is a group of consecutive tiles whose bytes are contiguous in the
     // source.
@@ -65,22 +65,23 @@ public:
 private:
     using numbers = std::vector<std::size_t>;
 
-    const file_axis& slowest(const numbers& order) const { return axes_[order.back()]; }
-    void extend(const numbers& order, std::int64_t most_elements, std::int64_t goal);
+    const file_axis& slowest(const numbers& axis_sequence) const { return axes_[axis_sequence.back()]; }
+    void extend(const numbers& axis_sequence, std::int64_t most_elements, std::int64_t goal);
 
     template <class Move>
-    void each_piece(const region& r, const numbers& order, std::int64_t file_axis::*step, std::int64_t offset,
+    void each_piece(const region& r, const numbers& axis_sequence, std::int64_t file_axis::*step, std::int64_t offset,
                     Move move) const {
         std::int64_t bytes = element_size_, pieces = 1;
         std::size_t inner = 0;
-        for (std::size_t i : order) offset += r.first[i] * (axes_[i].*step);
-        for (; inner < order.size() && axes_[order[inner]].*step == bytes; ++inner) bytes *= r.extents[order[inner]];
-        for (std::size_t k = inner; k < order.size(); ++k) pieces *= r.extents[order[k]];
+        for (std::size_t i : axis_sequence) offset += r.first[i] * (axes_[i].*step);
+        for (; inner < axis_sequence.size() && axes_[axis_sequence[inner]].*step == bytes; ++inner)
+            bytes *= r.extents[axis_sequence[inner]];
+        for (std::size_t k = inner; k < axis_sequence.size(); ++k) pieces *= r.extents[axis_sequence[k]];
         std::vector<std::int64_t> index(axes_.size(), 0);
         for (std::int64_t n = 0; n < pieces; ++n) {
             move(n * bytes, bytes, offset);
-            for (std::size_t k = inner; k < order.size(); ++k) {
-                const std::size_t i = order[k];
+            for (std::size_t k = inner; k < axis_sequence.size(); ++k) {
+                const std::size_t i = axis_sequence[k];
                 offset += axes_[i].*step;
                 if (++index[i] < r.extents[i]) break;
                 offset -= r.extents[i] * (axes_[i].*step);

@@ -18,7 +18,7 @@ constexpr std::size_t kAlignment = 64;
 constexpr int kMostNested = 32;           // levels of nested dtypes, and of brackets
 constexpr std::size_t kMostExtents = 64;  // numpy's limit
 
-[[noreturn]] void bad(const std::string& what) { throw error(what); }
+[[noreturn]] void refuse(const std::string& message) { throw error(message); }
 
 // Text from a file, shortened and without control characters.
 std::string shown(std::string_view text) {
@@ -32,7 +32,7 @@ std::int64_t times(std::int64_t a, std::int64_t b, const char* what) {
     try {
         return checked_multiply(a, b, what);
     } catch (const invalid_argument& overflow) {
-        bad(overflow.what());
+        refuse(overflow.what());
     }
 }
 
@@ -59,8 +59,8 @@ public:
 
 private:
     [[noreturn]] void fail(const char* wanted) const {
-        if (at_ >= text_.size()) bad(fmt::format("its header ends too early: expected {}", wanted));
-        bad(fmt::format("its header has '{}': expected {}", shown(text_.substr(at_)), wanted));
+        if (at_ >= text_.size()) refuse(fmt::format("its header ends too early: expected {}", wanted));
+        refuse(fmt::format("its header has '{}': expected {}", shown(text_.substr(at_)), wanted));
     }
     void skip_space() {
         while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
@@ -78,7 +78,7 @@ private:
     }
 
     value read_value(int depth) {
-        if (depth > kMostNested) bad(fmt::format("its header has more than {} levels of brackets", kMostNested));
+        if (depth > kMostNested) refuse(fmt::format("its header has more than {} levels of brackets", kMostNested));
         skip_space();
         const std::size_t begin = at_;
         value v;
@@ -107,7 +107,7 @@ private:
         const std::size_t begin = at_;
         // An escaped quote does not end the string. Other escapes do not matter here.
         while (at_ < text_.size() && text_[at_] != quote) at_ += text_[at_] == '\\' ? 2 : 1;
-        if (at_ >= text_.size()) bad(fmt::format("a string in its header lacks the closing {}", quote));
+        if (at_ >= text_.size()) refuse(fmt::format("a string in its header lacks the closing {}", quote));
         v.is = value::string;
         v.string_text = text_.substr(begin, at_++ - begin);
     }
@@ -126,8 +126,8 @@ private:
             comma = take(',');
         }
         if (kind == value::tuple && v.items.size() == 1 && !comma) {
-            bad(fmt::format("its header has {}, which is not a tuple in Python; the tuple is ({},)",
-                            shown(text_.substr(begin, at_ - begin)), shown(v.items[0].text)));
+            refuse(fmt::format("its header has {}, which is not a tuple in Python; the tuple is ({},)",
+                               shown(text_.substr(begin, at_ - begin)), shown(v.items[0].text)));
         }
     }
 
@@ -136,7 +136,7 @@ private:
         const char* const begin = text_.data() + at_;
         const auto [end, status] = std::from_chars(begin, text_.data() + text_.size(), v.number);
         if (status == std::errc::result_out_of_range)
-            bad(fmt::format("the number {} in its header does not fit in 64 bits", shown({begin, end})));
+            refuse(fmt::format("the number {} in its header does not fit in 64 bits", shown({begin, end})));
         if (status != std::errc{}) fail("a value");
         at_ += static_cast<std::size_t>(end - begin);
         take_token("L");  // Python 2 wrote long integers with an L
@@ -149,12 +149,12 @@ private:
 // ---- The entries of the dictionary ----------------------------------------------------------------------------------
 
 std::vector<std::int64_t> shape_of(const value& v) {
-    if (v.is != value::tuple) bad(fmt::format("its shape is {}: it must be a tuple", shown(v.text)));
-    if (v.items.size() > kMostExtents) bad(fmt::format("it has {} dimensions: the limit is 64", v.items.size()));
+    if (v.is != value::tuple) refuse(fmt::format("its shape is {}: it must be a tuple", shown(v.text)));
+    if (v.items.size() > kMostExtents) refuse(fmt::format("it has {} dimensions: the limit is 64", v.items.size()));
     std::vector<std::int64_t> shape;
     for (const value& extent : v.items) {
         if (extent.is != value::integer || extent.number < 0)
-            bad(fmt::format("its shape is {}: each extent must be a whole number, 0 or more", shown(v.text)));
+            refuse(fmt::format("its shape is {}: each extent must be a whole number, 0 or more", shown(v.text)));
         shape.push_back(extent.number);
     }
     return shape;
@@ -164,11 +164,11 @@ std::vector<std::int64_t> shape_of(const value& v) {
 std::int64_t size_of_code(std::string_view code) {
     std::string_view rest = code;
     if (!rest.empty() && std::string_view("<>|=").find(rest.front()) != std::string_view::npos) rest.remove_prefix(1);
-    if (rest.empty()) bad(fmt::format("its dtype '{}' is not supported", shown(code)));
+    if (rest.empty()) refuse(fmt::format("its dtype '{}' is not supported", shown(code)));
     const char kind = rest.front();
     rest.remove_prefix(1);
     if (kind == 'O')
-        bad(fmt::format("its dtype '{}' means Python objects: elements must have a fixed size", shown(code)));
+        refuse(fmt::format("its dtype '{}' means Python objects: elements must have a fixed size", shown(code)));
     std::int64_t count = kind == '?' ? 1 : -1;
     const auto [end, status] = std::from_chars(rest.data(), rest.data() + rest.size(), count);
     rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
@@ -176,35 +176,35 @@ std::int64_t size_of_code(std::string_view code) {
     const bool ends = rest.empty() || (dates && rest.front() == '[' && rest.back() == ']');
     if (std::string_view("?biufcmMSaUV").find(kind) == std::string_view::npos || count < 0 || !ends ||
         status == std::errc::result_out_of_range) {
-        bad(fmt::format("its dtype '{}' is not supported", shown(code)));
+        refuse(fmt::format("its dtype '{}' is not supported", shown(code)));
     }
     return kind == 'U' ? times(count, 4, "the size of a string") : count;
 }
 
 // The size in bytes of an element: of a simple dtype, of an array, or of all fields of a structure.
 std::int64_t size_of(const value& type, int depth = 0) {
-    if (depth > kMostNested) bad(fmt::format("its dtype has more than {} levels", kMostNested));
+    if (depth > kMostNested) refuse(fmt::format("its dtype has more than {} levels", kMostNested));
     const auto repeated = [&](const value& base, const value& shape) {
         std::int64_t size = size_of(base, depth + 1);
         const auto extents = shape.is == value::integer ? std::vector<std::int64_t>{shape.number} : shape_of(shape);
         if (extents.size() == 1 && extents[0] < 0)
-            bad(fmt::format("a field of its dtype has the shape {}: it must not be negative", extents[0]));
+            refuse(fmt::format("a field of its dtype has the shape {}: it must not be negative", extents[0]));
         for (const std::int64_t extent : extents) size = times(size, extent, "the size of an element");
         return size;
     };
     if (type.is == value::string) return size_of_code(type.string_text);
     if (type.is == value::tuple && type.items.size() == 2) return repeated(type.items[0], type.items[1]);
     if (type.is != value::list || type.items.empty())
-        bad(fmt::format("its dtype {} is not supported", shown(type.text)));
+        refuse(fmt::format("its dtype {} is not supported", shown(type.text)));
     std::int64_t size = 0;
     for (const value& field : type.items) {
         // A name may be a pair of a title and a name.
         if (field.is != value::tuple || field.items.size() < 2 || field.items.size() > 3)
-            bad(fmt::format("a field of its dtype is {}: it must be (name, dtype) or (name, dtype, shape)",
-                            shown(field.text)));
+            refuse(fmt::format("a field of its dtype is {}: it must be (name, dtype) or (name, dtype, shape)",
+                               shown(field.text)));
         const std::int64_t bytes =
             field.items.size() == 3 ? repeated(field.items[1], field.items[2]) : size_of(field.items[1], depth + 1);
-        if (__builtin_add_overflow(size, bytes, &size)) bad("the size of an element does not fit in 64 bits");
+        if (__builtin_add_overflow(size, bytes, &size)) refuse("the size of an element does not fit in 64 bits");
     }
     return size;
 }
@@ -225,19 +225,19 @@ std::int64_t npy_header::data_bytes() const { return times(elements(), element_s
 
 std::int64_t npy_header_bytes(std::string_view beginning) {
     if (!beginning.starts_with(kMagic))
-        bad("it is not a .npy file; for a file without a header, give --shape and --dtype");
+        refuse("it is not a .npy file; for a file without a header, give --shape and --dtype");
     const auto byte = [&](std::size_t i) {
-        if (i >= beginning.size()) bad(fmt::format("it ends after {} bytes, within its header", beginning.size()));
+        if (i >= beginning.size()) refuse(fmt::format("it ends after {} bytes, within its header", beginning.size()));
         return static_cast<std::int64_t>(static_cast<unsigned char>(beginning[i]));
     };
     const std::int64_t major = byte(6), minor = byte(7);
     if (major < 1 || major > 3 || minor != 0)
-        bad(fmt::format("its .npy version is {}.{}: it must be 1.0, 2.0 or 3.0", major, minor));
+        refuse(fmt::format("its .npy version is {}.{}: it must be 1.0, 2.0 or 3.0", major, minor));
     std::int64_t length = byte(8) | byte(9) << 8;
     if (major > 1) length |= byte(10) << 16 | byte(11) << 24;
     const std::int64_t all = length + (major == 1 ? 10 : 12);
     if (all > kMostNpyHeaderBytes)
-        bad(fmt::format("its header has {} bytes: the limit is {}", all, kMostNpyHeaderBytes));
+        refuse(fmt::format("its header has {} bytes: the limit is {}", all, kMostNpyHeaderBytes));
     return all;
 }
 
@@ -245,11 +245,11 @@ npy_header parse_npy(std::string_view header) {
     npy_header h;
     h.data_offset = npy_header_bytes(header);
     if (h.data_offset > static_cast<std::int64_t>(header.size()))
-        bad(fmt::format("it ends after {} bytes, within its header", header.size()));
+        refuse(fmt::format("it ends after {} bytes, within its header", header.size()));
     h.major = static_cast<unsigned char>(header[6]);
     const std::size_t begin = h.major == 1 ? 10 : 12;
     const value all = reader(header.substr(begin, static_cast<std::size_t>(h.data_offset) - begin)).read();
-    if (all.is != value::dictionary) bad("its header is not a dictionary");
+    if (all.is != value::dictionary) refuse("its header is not a dictionary");
     const value *descr = nullptr, *order = nullptr, *shape = nullptr;
     for (std::size_t i = 0; i < all.items.size(); i += 2) {
         const value& key = all.items[i];
@@ -258,20 +258,20 @@ npy_header parse_npy(std::string_view header) {
                                     : key.string_text == "shape"         ? &shape
                                                                          : nullptr;
         if (key.is != value::string || entry == nullptr || *entry != nullptr)
-            bad(fmt::format("its header has the key {}: it must have descr, fortran_order and shape, each once",
-                            shown(key.text)));
+            refuse(fmt::format("its header has the key {}: it must have descr, fortran_order and shape, each once",
+                               shown(key.text)));
         *entry = &all.items[i + 1];
     }
     if (descr == nullptr || order == nullptr || shape == nullptr)
-        bad("its header lacks one of descr, fortran_order and shape");
+        refuse("its header lacks one of descr, fortran_order and shape");
     if (order->is != value::boolean)
-        bad(fmt::format("its fortran_order is {}: it must be True or False", shown(order->text)));
+        refuse(fmt::format("its fortran_order is {}: it must be True or False", shown(order->text)));
     h.descr = descr->text;
     h.fortran_order = order->number != 0;
     h.shape = shape_of(*shape);
     h.element_size = size_of(*descr);
     if (h.element_size < 1 || h.element_size > std::numeric_limits<int>::max())
-        bad(fmt::format("its elements have {} bytes: they must have 1 to 2147483647", h.element_size));
+        refuse(fmt::format("its elements have {} bytes: they must have 1 to 2147483647", h.element_size));
     h.data_bytes();  // throws if the size does not fit in 64 bits
     return h;
 }

@@ -18,7 +18,7 @@ public:
     unsigned char* written = nullptr;
 
     // Moves the elements from `read` to `written`. There must be memory for all of them.
-    virtual void move(const file_tiling::order& o) = 0;
+    virtual void move(const file_tiling::tile_layout& layout) = 0;
 };
 
 struct tile_maker {

@@ -40,9 +40,9 @@ constexpr std::int64_t kPage = 4096;
 constexpr std::int64_t kLongRun = 256 * 1024;          // the system reads such runs fast, wherever they are
 constexpr std::int64_t kAheadBytes = kMiB / 2;         // read at a time, ahead of the tiles
 constexpr int kMostWorkers = 2;                        // one tile is read and transposed while another is written
-constexpr std::int64_t kStack = kMiB / 4;              // of a thread, and its other private memory
+constexpr std::int64_t kStack = kMiB / 4;              // a thread's stack and other private memory
 constexpr std::int64_t kTransposedAtOnce = 16 * kMiB;  // transposing a smaller tile needs no further memory
-constexpr std::int64_t kTransposing = 2 * kMiB;        // what a thread needs to transpose its part of a larger tile
+constexpr std::int64_t kTransposeBytes = 2 * kMiB;     // memory for a thread that transposes its part of a larger tile
 
 // Bytes of memory that the process uses.
 std::int64_t resident_bytes() {
@@ -69,10 +69,10 @@ std::int64_t thread_bytes() {
 
 // Threads, and memory for the tiles.
 struct resources {
-    int workers = 1;         // threads that move tiles, including the calling thread
-    int transposing = 1;     // threads that transpose a tile in host memory; 0: all cores
-    std::int64_t bytes = 0;  // for each worker
-    bool ahead = false;      // another thread reads ahead
+    int workers = 1;           // threads that move tiles, including the calling thread
+    int threads_per_tile = 1;  // threads that transpose a tile in host memory; 0: all cores
+    std::int64_t bytes = 0;    // for each worker
+    bool ahead = false;        // another thread reads ahead
 };
 
 resources resources_for(std::int64_t memory, std::int64_t threads, std::int64_t element_size, bool on_gpu) {
@@ -84,19 +84,19 @@ resources resources_for(std::int64_t memory, std::int64_t threads, std::int64_t 
     if (r.ahead && threads > 0) --threads;
     const std::int64_t cores = threads > 0 ? std::min(threads, all_cores) : all_cores;
     const std::int64_t most_workers = threads > 0 ? std::min<std::int64_t>(threads, kMostWorkers) : kMostWorkers;
-    if (!on_gpu && memory / 4 >= cores * (thread + kTransposing)) {
-        r.transposing = 0;
-        left -= cores * (thread + kTransposing);
+    if (!on_gpu && memory / 4 >= cores * (thread + kTransposeBytes)) {
+        r.threads_per_tile = 0;
+        left -= cores * (thread + kTransposeBytes);
     }
     // Fewer workers are better than tiles that are narrower than a page in both files.
-    const std::int64_t worth = 2 * std::max(element_size, kPage * kPage / element_size) + thread;
-    r.workers =
-        static_cast<int>(std::clamp<std::int64_t>(std::min(left / worth, memory / 4 / thread), 1, most_workers));
-    if (threads > 0 && r.transposing == 0)
-        r.transposing = static_cast<int>(std::max<std::int64_t>(1, cores / r.workers));
-    if (r.workers > 1) left -= r.workers * thread + (r.transposing != 1 ? (r.workers - 1) * kTransposing : 0);
+    const std::int64_t bytes_worth_a_worker = 2 * std::max(element_size, kPage * kPage / element_size) + thread;
+    r.workers = static_cast<int>(
+        std::clamp<std::int64_t>(std::min(left / bytes_worth_a_worker, memory / 4 / thread), 1, most_workers));
+    if (threads > 0 && r.threads_per_tile == 0)
+        r.threads_per_tile = static_cast<int>(std::max<std::int64_t>(1, cores / r.workers));
+    if (r.workers > 1) left -= r.workers * thread + (r.threads_per_tile != 1 ? (r.workers - 1) * kTransposeBytes : 0);
     r.bytes = left / r.workers;
-    if (!on_gpu && r.transposing == 1 && r.bytes > kTransposedAtOnce) r.bytes -= kTransposing;
+    if (!on_gpu && r.threads_per_tile == 1 && r.bytes > kTransposedAtOnce) r.bytes -= kTransposeBytes;
     return r;
 }
 
@@ -104,9 +104,9 @@ struct file_move {
     std::string from, to;     // descriptions for the user
     std::string header = {};  // the bytes before the result's elements
     std::int64_t bytes = 0;   // of the elements
-    strided_copy moved = {};  // from offset to offset in the files
+    strided_copy copy = {};   // from offset to offset in the files
 
-    bool copies() const { return moved.rank == 0; }
+    bool keeps_order() const { return copy.rank == 0; }
 };
 
 // The copy from elements at `offset`, of this shape and order, to elements at `to_offset` with the axes in a new order.
@@ -190,18 +190,18 @@ file_move move_of_npy(const input_file& source, const file_request& request) {
     require_size(source, h.data_offset, h.data_bytes());
     const std::vector<int> axes = axes_of(request.axes, h.shape.size(), source.path());
     const std::vector<std::int64_t> shape = permuted(h.shape, axes);
-    const bool fortran = shape.size() > 1 ? request.layout == order::fortran : h.fortran_order;
-    file_move p{.from = describe(h, h.shape, h.fortran_order),
-                .to = describe(h, shape, fortran),
-                .header = make_npy(h, shape, fortran),
-                .bytes = h.data_bytes()};
+    const bool fortran = shape.size() > 1 ? request.layout == storage_order::fortran : h.fortran_order;
+    file_move move{.from = describe(h, h.shape, h.fortran_order),
+                   .to = describe(h, shape, fortran),
+                   .header = make_npy(h, shape, fortran),
+                   .bytes = h.data_bytes()};
     try {
-        p.moved = copy_of(h.shape, h.fortran_order, h.data_offset, axes, fortran,
-                          static_cast<std::int64_t>(p.header.size()), h.element_size);
+        move.copy = copy_of(h.shape, h.fortran_order, h.data_offset, axes, fortran,
+                            static_cast<std::int64_t>(move.header.size()), h.element_size);
     } catch (const error& why) {
         throw error(fmt::format("cannot transpose {}: {}", source.path(), why.what()));
     }
-    return p;
+    return move;
 }
 
 file_move move_of_raw(const input_file& source, const raw_shape& shape, const file_request& request) {
@@ -211,7 +211,7 @@ file_move move_of_raw(const input_file& source, const raw_shape& shape, const fi
     const std::int64_t bytes = checked_multiply(elements, shape.element_size, "the size of the elements");
     require_size(source, 0, bytes);
     const std::vector<int> axes = axes_of(request.axes, shape.extents.size(), source.path());
-    const bool fortran = request.layout == order::fortran;
+    const bool fortran = request.layout == storage_order::fortran;
     const auto text = [&](const std::vector<std::int64_t>& extents, bool in_fortran) {
         return fmt::format("{} of {} bytes in {} order", fmt::join(extents, " x "), shape.element_size,
                            in_fortran ? "Fortran" : "C");
@@ -219,15 +219,15 @@ file_move move_of_raw(const input_file& source, const raw_shape& shape, const fi
     return {.from = text(shape.extents, false),
             .to = text(permuted(shape.extents, axes), fortran),
             .bytes = bytes,
-            .moved = copy_of(shape.extents, false, 0, axes, fortran, 0, shape.element_size)};
+            .copy = copy_of(shape.extents, false, 0, axes, fortran, 0, shape.element_size)};
 }
 
 // ---- The work -------------------------------------------------------------------------------------------------------
 
 // Reports the progress of the work, and notices requests to stop it.
-class interruptible {
+class work_monitor {
 public:
-    interruptible(const file_request& request, std::int64_t bytes) : request_(request), bytes_(bytes) {}
+    work_monitor(const file_request& request, std::int64_t bytes) : request_(request), bytes_(bytes) {}
 
     void wrote(std::int64_t bytes) {
         if (!request_.progress) return;
@@ -250,14 +250,14 @@ private:
 // Runs work(i, worker) for i in [0, count) on `workers` threads, including the calling one. The first error stops all
 // of them.
 template <class Work>
-void run_all(std::int64_t count, int workers, const interruptible& run, Work work) {
+void run_all(std::int64_t count, int workers, const work_monitor& monitor, Work work) {
     std::atomic<std::int64_t> next = 0;
     std::atomic<bool> failed = false;
     std::exception_ptr first;
     std::mutex mutex;
     const auto body = [&](int worker) {
         try {
-            while (!failed && !run.stopped()) {
+            while (!failed && !monitor.stopped()) {
                 const std::int64_t i = next++;
                 if (i >= count) return;
                 work(i, worker);
@@ -273,7 +273,7 @@ void run_all(std::int64_t count, int workers, const interruptible& run, Work wor
         body(0);
     }
     if (first) std::rethrow_exception(first);
-    run.check();
+    monitor.check();
 }
 
 std::unique_ptr<unsigned char[]> memory_of(std::int64_t bytes) {
@@ -296,9 +296,9 @@ public:
         written = written_.get();
     }
 
-    void move(const file_tiling::order& o) override {
-        detail::copy({reinterpret_cast<std::uintptr_t>(read), o.extents, o.read},
-                     {reinterpret_cast<std::uintptr_t>(written), o.extents, o.written}, element_size_, 1,
+    void move(const file_tiling::tile_layout& layout) override {
+        detail::copy({reinterpret_cast<std::uintptr_t>(read), layout.extents, layout.read},
+                     {reinterpret_cast<std::uintptr_t>(written), layout.extents, layout.written}, element_size_, 1,
                      {.threads = threads_});
     }
 
@@ -308,21 +308,21 @@ private:
     std::unique_ptr<unsigned char[]> read_, written_;
 };
 
-std::int64_t copy_elements(const file_move& p, const input_file& source, new_file& destination, const resources& use,
-                           interruptible& run) {
-    const std::int64_t piece = std::min(use.bytes, kMostCopiedBytes), pieces = (p.bytes + piece - 1) / piece;
+std::int64_t copy_elements(const file_move& move, const input_file& source, new_file& destination, const resources& use,
+                           work_monitor& monitor) {
+    const std::int64_t piece = std::min(use.bytes, kMostCopiedBytes), pieces = (move.bytes + piece - 1) / piece;
     std::vector<std::unique_ptr<unsigned char[]>> buffers(static_cast<std::size_t>(use.workers));
     std::mutex writing;  // as in move_tiles()
-    run_all(pieces, use.workers, run, [&](std::int64_t i, int worker) {
+    run_all(pieces, use.workers, monitor, [&](std::int64_t i, int worker) {
         auto& buffer = buffers[static_cast<std::size_t>(worker)];
         if (!buffer) buffer = memory_of(piece);
-        const std::int64_t begin = i * piece, bytes = std::min(piece, p.bytes - begin);
-        source.read(buffer.get(), bytes, static_cast<std::int64_t>(p.moved.source) + begin);
+        const std::int64_t begin = i * piece, bytes = std::min(piece, move.bytes - begin);
+        source.read(buffer.get(), bytes, static_cast<std::int64_t>(move.copy.source) + begin);
         {
             const std::lock_guard lock(writing);
-            destination.write(buffer.get(), bytes, static_cast<std::int64_t>(p.moved.destination) + begin);
+            destination.write(buffer.get(), bytes, static_cast<std::int64_t>(move.copy.destination) + begin);
         }
-        run.wrote(bytes);
+        monitor.wrote(bytes);
     });
     return pieces;
 }
@@ -332,11 +332,11 @@ std::int64_t copy_elements(const file_move& p, const input_file& source, new_fil
 // It stays one band of tiles ahead, and does nothing if the system has too little memory for that.
 class reader_ahead {
 public:
-    reader_ahead(const file_move& p, const input_file& source, std::int64_t bands)
+    reader_ahead(const file_move& move, const input_file& source, std::int64_t bands)
         : source_(source),
-          begin_(static_cast<std::int64_t>(p.moved.source)),
-          bytes_(p.bytes),
-          band_((p.bytes + bands - 1) / bands) {
+          begin_(static_cast<std::int64_t>(move.copy.source)),
+          bytes_(move.bytes),
+          band_((move.bytes + bands - 1) / bands) {
         if (available_memory() / 8 < band_) return;
         try {
             thread_ = std::jthread([this] { run(); });
@@ -382,47 +382,47 @@ private:
     std::jthread thread_;  // declared last, because it uses the other members
 };
 
-std::int64_t move_tiles(const file_move& p, const input_file& source, new_file& destination, const resources& use,
-                        const tile_maker& maker, interruptible& run) {
-    const file_tiling tiling(p.moved, std::min(use.bytes / 2, kMostTileBytes));
+std::int64_t move_tiles(const file_move& move, const input_file& source, new_file& destination, const resources& use,
+                        const tile_maker& maker, work_monitor& monitor) {
+    const file_tiling tiling(move.copy, std::min(use.bytes / 2, kMostTileBytes));
     const auto make_tile = [&] { return maker.make(tiling.tile_elements(), tiling.element_size()); };
     std::vector<std::unique_ptr<tile_memory>> tiles(
         static_cast<std::size_t>(std::min<std::int64_t>(use.workers, tiling.tiles())));
     tiles[0] = make_tile();
-    if (use.transposing != 1) {
+    if (use.threads_per_tile != 1) {
         // Allocates all tiles before the threads start, because fewer threads are also enough.
         for (std::size_t i = 1; i < tiles.size(); ++i) tiles[i] = make_tile();
         limit_host_threads(std::ssize(tiles) - 1 + (use.ahead ? 1 : 0));
     }
     std::optional<reader_ahead> ahead;
     if (use.ahead && tiling.tiles_of_band() > 1 && tiling.read_piece_bytes() < kLongRun)
-        ahead.emplace(p, source, tiling.bands());
+        ahead.emplace(move, source, tiling.bands());
     std::vector<std::atomic<std::int64_t>> moved(static_cast<std::size_t>(tiling.parts()));  // tiles of each part
     const std::int64_t tiles_of_part = tiling.tiles() / tiling.parts();
     std::mutex writing;
-    run_all(tiling.tiles(), static_cast<int>(tiles.size()), run, [&](std::int64_t i, int worker) {
+    run_all(tiling.tiles(), static_cast<int>(tiles.size()), monitor, [&](std::int64_t i, int worker) {
         auto& tile = tiles[static_cast<std::size_t>(worker)];
         if (!tile) tile = make_tile();
         const region r = tiling.at(i);
         if (ahead) ahead->start_band(i / tiling.tiles_of_band());
         std::int64_t all = 0;
         tiling.read_pieces(r, [&](std::int64_t at, std::int64_t bytes, std::int64_t offset) {
-            if (!run.stopped()) source.read(tile->read + at, bytes, offset);
+            if (!monitor.stopped()) source.read(tile->read + at, bytes, offset);
             all += bytes;
         });
-        tile->move(tiling.order_of(r));
+        tile->move(tiling.layout_of(r));
         {
             // The system lets only one thread at a time write to a file, and the others would spin.
             const std::lock_guard lock(writing);
             tiling.write_pieces(r, [&](std::int64_t at, std::int64_t bytes, std::int64_t offset) {
-                if (!run.stopped()) destination.write(tile->written + at, bytes, offset);
+                if (!monitor.stopped()) destination.write(tile->written + at, bytes, offset);
             });
         }
         // Starts to sync a part as soon as it is complete, so that the sync at the end has less to do.
         const std::int64_t part = tiling.part_of(r);
         if (++moved[static_cast<std::size_t>(part)] == tiles_of_part)
             destination.begin_sync(tiling.part_bytes(part), tiling.part_offset(part));
-        run.wrote(all);
+        monitor.wrote(all);
     });
     return tiling.tiles();
 }
@@ -432,31 +432,31 @@ std::int64_t move_tiles(const file_move& p, const input_file& source, new_file& 
 file_result transpose_file(const file_request& request) {
     const auto start = std::chrono::steady_clock::now();
     const input_file source(request.source);
-    const file_move p = request.raw ? move_of_raw(source, *request.raw, request) : move_of_npy(source, request);
+    const file_move move = request.raw ? move_of_raw(source, *request.raw, request) : move_of_npy(source, request);
     const std::int64_t used = resident_bytes() + kLaterBytes + request.tiles.later_bytes, left = request.memory - used;
-    const std::int64_t element = std::min(p.moved.run, kMostCopiedBytes), least = kLeastForTiles + 2 * element;
+    const std::int64_t element = std::min(move.copy.run, kMostCopiedBytes), least = kLeastForTiles + 2 * element;
     if (left < least) {
         throw invalid_argument(
             fmt::format("--memory is {} bytes, which is too little: the program itself uses {} bytes and needs {} more",
                         request.memory, used, least));
     }
     new_file destination(request.destination);
-    destination.reserve(static_cast<std::int64_t>(p.header.size()) + p.bytes);
-    destination.write(p.header.data(), static_cast<std::int64_t>(p.header.size()), 0);
-    interruptible run(request, p.bytes);
-    file_result result{.from = p.from, .to = p.to, .bytes = p.bytes, .copied = p.copies()};
+    destination.reserve(static_cast<std::int64_t>(move.header.size()) + move.bytes);
+    destination.write(move.header.data(), static_cast<std::int64_t>(move.header.size()), 0);
+    work_monitor monitor(request, move.bytes);
+    file_result result{.from = move.from, .to = move.to, .bytes = move.bytes, .copied = move.keeps_order()};
     const resources use =
         resources_for(left, request.threads, std::max<std::int64_t>(1, element), static_cast<bool>(request.tiles.make));
     const tile_maker in_host_memory{[&](std::int64_t elements, std::int64_t element_size) {
-        return std::make_unique<host_tile>(elements, element_size, use.transposing);
+        return std::make_unique<host_tile>(elements, element_size, use.threads_per_tile);
     }};
-    if (p.bytes > 0) {
-        result.tiles = p.copies() ? copy_elements(p, source, destination, use, run)
-                                  : move_tiles(p, source, destination, use,
-                                               request.tiles.make ? request.tiles : in_host_memory, run);
+    if (move.bytes > 0) {
+        result.tiles = move.keeps_order() ? copy_elements(move, source, destination, use, monitor)
+                                          : move_tiles(move, source, destination, use,
+                                                       request.tiles.make ? request.tiles : in_host_memory, monitor);
     }
     destination.sync();
-    run.check();
+    monitor.check();
     destination.commit();
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return result;

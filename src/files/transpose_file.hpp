@@ -12,7 +12,7 @@
 
 namespace cornerturn::files {
 
-enum class order { c, fortran };
+enum class storage_order { c, fortran };
 
 // The shape of a file without a header. Its elements are in C order.
 struct raw_shape {
@@ -24,7 +24,7 @@ struct file_request {
     std::string source, destination;                     // may be the same file
     std::optional<raw_shape> raw = {};                   // without it, both files are .npy files
     std::optional<std::vector<std::int64_t>> axes = {};  // as in numpy.transpose; default: all axes reversed
-    order layout = order::c;                             // of the result
+    storage_order layout = storage_order::c;             // of the result
     std::int64_t memory = 1 << 30;                       // the bytes of memory that the process may use
     std::int64_t threads = 0;                            // the most threads at a time; 0: one for each core
     tile_maker tiles = {};                               // decides where tiles are moved

@@ -9,7 +9,7 @@ using cornerturn::detail::address_of;
 using cornerturn::detail::any_batch;
 using cornerturn::detail::any_tensor;
 using cornerturn::detail::axis_list;
-using cornerturn::detail::list;
+using cornerturn::detail::axis_list_of;
 using cornerturn::detail::permutation;
 using cornerturn::detail::strides_or_packed;
 
@@ -40,7 +40,7 @@ cornerturn_status cornerturn_copy(int rank, const int64_t* extents, const void* 
                                   void* destination, const int64_t* destination_strides, int64_t element_size,
                                   int threads) {
     return cornerturn::detail::status_of([&] {
-        const axis_list n = list(rank, extents, "extents");
+        const axis_list n = axis_list_of(rank, extents, "extents");
         const axis_list from = strides_or_packed(rank, source_strides, n);
         const axis_list to = strides_or_packed(rank, destination_strides, n);
         cornerturn::detail::copy(any_tensor{address_of(source), n, from}, any_tensor{address_of(destination), n, to},
@@ -64,11 +64,11 @@ cornerturn_status cornerturn_explain_copy(int rank, const int64_t* extents, cons
                                           const int64_t* destination_strides, int64_t element_size, char* text,
                                           size_t text_size) {
     return cornerturn::detail::status_of([&] {
-        const axis_list n = list(rank, extents, "extents");
+        const axis_list n = axis_list_of(rank, extents, "extents");
         const axis_list from = strides_or_packed(rank, source_strides, n);
         const axis_list to = strides_or_packed(rank, destination_strides, n);
         const any_tensor source_tensor{address_of(source), n, from}, destination_tensor{address_of(destination), n, to};
-        cornerturn::detail::put_text(
+        cornerturn::detail::copy_text(
             cornerturn::detail::explain_copy(source_tensor, destination_tensor, element_size, 1), text, text_size);
     });
 }

@@ -11,13 +11,13 @@ namespace cornerturn::lab {
 std::vector<const kernel*> bench_request::kernels(const workload& work) const {
     std::vector<const kernel*> all = {yardstick, subject};
     all.insert(all.end(), peers.begin(), peers.end());
-    if (!work.writes_whole_sectors()) all.insert(all.end(), ordered.begin(), ordered.end());
+    if (!work.writes_whole_sectors()) all.insert(all.end(), ordered_copies.begin(), ordered_copies.end());
     return all;
 }
 
 std::vector<bench_entry*> bench_result::entries() {
     std::vector<bench_entry*> all = {&yardstick, &subject};
-    for (std::vector<bench_entry>* others : {&peers, &ordered}) {
+    for (std::vector<bench_entry>* others : {&peers, &ordered_copies}) {
         for (bench_entry& e : *others) all.push_back(&e);
     }
     return all;
@@ -25,7 +25,7 @@ std::vector<bench_entry*> bench_result::entries() {
 
 std::vector<const bench_entry*> bench_result::entries() const {
     std::vector<const bench_entry*> all = {&yardstick, &subject};
-    for (const std::vector<bench_entry>* others : {&peers, &ordered}) {
+    for (const std::vector<bench_entry>* others : {&peers, &ordered_copies}) {
         for (const bench_entry& e : *others) all.push_back(&e);
     }
     return all;
@@ -37,32 +37,32 @@ std::vector<const bench_entry*> bench_result::every_entry() const {
     return all;
 }
 
-const bench_entry& bench_result::judge() const {
+const bench_entry& bench_result::reference() const {
     const bench_entry* best = nullptr;
-    for (const bench_entry& e : ordered) {
+    for (const bench_entry& e : ordered_copies) {
         if (e.timed() && (best == nullptr || e.time.median_s < best->time.median_s)) best = &e;
     }
     return best != nullptr ? *best : yardstick;
 }
 
-bench_result begin_bench(const bench_cell& cell, const bench_request& what) {
+bench_result begin_bench(const bench_cell& cell, const bench_request& request) {
     const auto entry_of = [&](const kernel& k) {
-        return bench_entry{.kernel = k.id, .amount = cell.work->amount(k), .skipped = cell.work->cannot_run(k)};
+        return bench_entry{.kernel = k.id, .amount = cell.work->amount(k), .skipped = cell.work->why_not_run(k)};
     };
     bench_result r{.cell = cell};
-    r.yardstick = entry_of(*what.yardstick);
-    r.subject = entry_of(*what.subject);
-    for (const kernel* peer : what.peers) r.peers.push_back(entry_of(*peer));
-    for (const way_request& way : what.ways)
+    r.yardstick = entry_of(*request.yardstick);
+    r.subject = entry_of(*request.subject);
+    for (const kernel* peer : request.peers) r.peers.push_back(entry_of(*peer));
+    for (const way_request& way : request.ways)
         r.ways.push_back({.name = way.name, .yardstick = entry_of(*way.yardstick), .subject = entry_of(*way.subject)});
     if (cell.work->writes_whole_sectors()) return r;
-    for (const kernel* copy : what.ordered) r.ordered.push_back(entry_of(*copy));
+    for (const kernel* copy : request.ordered_copies) r.ordered_copies.push_back(entry_of(*copy));
     return r;
 }
 
 std::optional<bench_regret> regret_of(problem& of, const time_in_turn& time) {
     constexpr int kFirstRounds = 3, kNextRounds = 5, kLastRounds = 20;
-    constexpr double kHopeless = 2;  // times the best one's time
+    constexpr double kTooSlow = 2;  // times the best one's time
     constexpr std::size_t kBest = 3;
     const std::vector<problem::candidate> offered = of.candidates();
     if (offered.empty()) return std::nullopt;
@@ -75,9 +75,9 @@ std::optional<bench_regret> regret_of(problem& of, const time_in_turn& time) {
         return fault.empty() ? fault : one.name + ": " + fault;
     };
     const auto time_all = [&](const std::vector<problem::candidate>& all, int rounds) {
-        std::vector<std::function<void()>> works;
-        for (const problem::candidate& one : all) works.push_back(one.run);
-        return time(works, rounds);
+        std::vector<std::function<void()>> calls;
+        for (const problem::candidate& one : all) calls.push_back(one.run);
+        return time(calls, rounds);
     };
     // Without the candidates that decline. The chosen one stays first: it must not decline.
     std::vector<problem::candidate> all;
@@ -93,16 +93,16 @@ std::optional<bench_regret> regret_of(problem& of, const time_in_turn& time) {
     found.candidates = static_cast<int>(all.size());
     const std::vector<timing> first = time_all(all, kFirstRounds);
     const auto quickest = [](const timing& a, const timing& b) { return a.median_s < b.median_s; };
-    const double hopeless = kHopeless * std::min_element(first.begin(), first.end(), quickest)->median_s;
+    const double limit = kTooSlow * std::min_element(first.begin(), first.end(), quickest)->median_s;
     std::vector<std::size_t> order;  // the chosen one first
-    std::vector<problem::candidate> hopeful;
+    std::vector<problem::candidate> remaining;
     for (std::size_t i = 0; i < all.size(); ++i) {
         found.medians.emplace_back(all[i].name, first[i].median_s);
-        if (i > 0 && first[i].median_s >= hopeless) continue;
+        if (i > 0 && first[i].median_s >= limit) continue;
         order.push_back(i);
-        hopeful.push_back(all[i]);
+        remaining.push_back(all[i]);
     }
-    const std::vector<timing> next = time_all(hopeful, kNextRounds);
+    const std::vector<timing> next = time_all(remaining, kNextRounds);
     for (std::size_t i = 0; i < order.size(); ++i) found.medians[order[i]].second = next[i].median_s;
     // The best three, and after them the chosen one if it is not among them.
     std::stable_sort(order.begin(), order.end(),
@@ -128,8 +128,8 @@ std::optional<bench_regret> regret_of(problem& of, const time_in_turn& time) {
     return found;
 }
 
-bool contestant::pass_trials(backend on) {
-    entry_->fault = run_trials(*k_, *work_, on, *problem_).fault;
+bool contestant::run_trials(backend on) {
+    entry_->fault = lab::run_trials(*k_, *work_, on, *problem_).fault;
     return entry_->timed();
 }
 
@@ -137,8 +137,8 @@ bool contestant::verify(const std::function<void()>& instead) {
     try {
         if (!problem_->take(*work_, *k_)) throw error("no memory was reserved for " + k_->id);
         problem_->prepare();
-        bound_ = problem_->bind(*k_);
-        instead ? instead() : bound_();
+        call_ = problem_->bind(*k_);
+        instead ? instead() : call_();
         entry_->fault = problem_->check(&entry_->more).fault;
     } catch (const unsupported& why) {
         entry_->skipped = why.what();

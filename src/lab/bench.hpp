@@ -26,21 +26,22 @@ struct way_request {
 };
 
 struct bench_request {
-    const operation* does = nullptr;
+    const operation* op = nullptr;
     const kernel* subject = nullptr;
     const kernel* yardstick = nullptr;
     std::vector<const kernel*> peers = {};  // without these two
-    // Ordered copies (bench_contestants). They are measured too if a cell's work writes sectors in part.
-    std::vector<const kernel*> ordered = {};
+    // Copies that write the destination in ascending order (bench_contestants). They are measured too if the work
+    // writes some sectors in part.
+    std::vector<const kernel*> ordered_copies = {};
     std::vector<way_request> ways = {};  // on a GPU
-    double seconds = 0.5;                // to sample each cell for
+    double seconds = 0.5;                // time to sample each cell
     int rounds = 20;                     // the fewest samples
     std::uint64_t seed = 1;
     bool warm = false;
-    int placement = 0;    // cuda: request::placement in lab/run.hpp
-    int drawn = 0;        // the number of cells drawn from the seed; 0: the cells are the operation's grid
-    bool small = false;   // drawn cells fit a GPU's L2, all or in part, and are timed warm, in CUDA graphs
-    bool regret = false;  // whether to time all candidates that the library has for a cell
+    int placement = 0;     // cuda: run_request::placement in lab/run.hpp
+    int random_cells = 0;  // the number of cells drawn from the seed; 0: the cells are the operation's grid
+    bool small = false;    // random cells fit a GPU's L2, all or in part, and are timed warm, in CUDA graphs
+    bool regret = false;   // whether to time all candidates that the library has for a cell
 
     // The yardstick, the subject, the peers, and the ordered copies if the work writes sectors in part.
     std::vector<const kernel*> kernels(const workload& work) const;
@@ -49,7 +50,7 @@ struct bench_request {
 // The result of one kernel in one cell.
 struct bench_entry {
     std::string kernel;
-    double amount = 0;                     // bytes or operations, whichever the operation's rate counts
+    double amount = 0;                     // bytes moved, or arithmetic operations: what the rate of the bench counts
     std::string skipped = {}, fault = {};  // why it did not run; what it did wrong. Both are empty if all is well
     timing time = {};
     nlohmann::ordered_json more = nlohmann::ordered_json::object();  // further members from the verifier
@@ -82,29 +83,29 @@ struct bench_way_result {
 struct bench_result {
     bench_cell cell;
     std::string skipped = {};  // why the whole cell was skipped
-    std::string method = {};   // timing_method::text(), or the host's like it
+    std::string method = {};   // how it was timed
     bench_entry yardstick = {}, subject = {};
     std::vector<bench_entry> peers = {};
-    std::vector<bench_entry> ordered = {};  // empty if the work writes whole sectors
-    std::string choice = {};                // of a random cell: problem::choice()
+    std::vector<bench_entry> ordered_copies = {};  // empty if the work writes whole sectors
+    std::string choice = {};                       // of a random cell: problem::choice()
     std::optional<bench_regret> regret = {};
     std::vector<bench_way_result> ways = {};  // in the order of bench_request::ways
 
     // The yardstick's time divided by the entry's.
     double ratio(const bench_entry& e) const { return yardstick.time.median_s / e.time.median_s; }
     bool compared(const bench_entry& e) const { return skipped.empty() && e.timed() && yardstick.timed(); }
-    // What a cell is judged by: the fastest ordered copy, or the yardstick if there is none.
-    const bench_entry& judge() const;
-    bool is_judged_by_order() const { return &judge() != &yardstick; }
-    // The judge's time divided by the entry's.
-    double figure(const bench_entry& e) const { return judge().time.median_s / e.time.median_s; }
+    // The kernel that the cell is compared with: the fastest ordered copy, or the yardstick if there is none.
+    const bench_entry& reference() const;
+    bool has_ordered_reference() const { return &reference() != &yardstick; }
+    // The reference's time divided by the entry's.
+    double reference_ratio(const bench_entry& e) const { return reference().time.median_s / e.time.median_s; }
     std::vector<const bench_entry*> entries() const;
     std::vector<bench_entry*> entries();                  // in the order of bench_request::kernels(work)
     std::vector<const bench_entry*> every_entry() const;  // also those of the ways of calling
 };
 
 // A result with names and amounts, before anything runs. Kernels that do not take the work are skipped in it.
-bench_result begin_bench(const bench_cell& cell, const bench_request& what);
+bench_result begin_bench(const bench_cell& cell, const bench_request& request);
 
 // One kernel in one cell. All kernels of the cell use the memory of one problem.
 class contestant {
@@ -113,11 +114,11 @@ public:
         : k_(&k), work_(&work), problem_(&in), entry_(&entry) {}
 
     bench_entry& entry() const { return *entry_; }
-    const std::function<void()>& work() const { return bound_; }
+    const std::function<void()>& call() const { return call_; }
 
     // Runs the work's trials, before anything is timed. If the kernel fails one, its entry says why, and this returns
     // false.
-    bool pass_trials(backend on);
+    bool run_trials(backend on);
     // Fills the operands, runs the kernel or `instead`, and checks every element. If it cannot run or is wrong, its
     // entry says why, and this returns false.
     bool verify(const std::function<void()>& instead = {});
@@ -127,10 +128,10 @@ private:
     const workload* work_;
     problem* problem_;
     bench_entry* entry_;
-    std::function<void()> bound_;
+    std::function<void()> call_;
 };
 
-// Times the works in turn, with at least `rounds` samples of each.
+// Times the calls in turn, with at least `rounds` samples of each.
 using time_in_turn = std::function<std::vector<timing>(const std::vector<std::function<void()>>&, int rounds)>;
 
 // Verifies and times all candidates of a problem, after its take() and prepare(). First all candidates get a few
@@ -149,7 +150,7 @@ public:
     // largest. Throws cuda_error.
     virtual void expect(const std::vector<bench_cell>&, const bench_request&) {}
     // If a kernel does something wrong, its entry says so, and nothing is thrown. Throws cuda_error.
-    virtual bench_result run(const bench_cell& cell, const bench_request& what) = 0;
+    virtual bench_result run(const bench_cell& cell, const bench_request& request) = 0;
 };
 
 // Throws unsupported, with the reason, if there is no usable GPU or the program was built without CUDA.

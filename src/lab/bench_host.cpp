@@ -82,7 +82,7 @@ class host_bench : public bencher {
 public:
     explicit host_bench(int threads)
         : arena_(threads > 0 ? threads : tbb::task_arena::automatic), flushed_with_(2 * cache_bytes()) {
-        ask_for_huge_pages(flushed_with_.data(), flushed_with_.room());
+        ask_for_huge_pages(flushed_with_.data(), flushed_with_.capacity());
         // Before they are written, all pages map to the same page of zeros.
         parallel_ranges(flushed_with_.size(), kPiece, [&](std::int64_t begin, std::int64_t end) {
             std::fill(flushed_with_.data() + begin, flushed_with_.data() + end, 1);
@@ -93,25 +93,26 @@ public:
         return {.kind = "host", .name = processor_name(), .cores = arena_.max_concurrency()};
     }
 
-    void expect(const std::vector<bench_cell>& grid, const bench_request& what) override {
-        if (!what.does->facts().shares_memory) return;
+    void expect(const std::vector<bench_cell>& grid, const bench_request& request) override {
+        if (!request.op->facts().shares_memory) return;
         std::vector<workload_pointer> all;
         for (const bench_cell& cell : grid) {
-            if (cell.work->bytes() <= kMostBytes) all.push_back(cell.work->among(what.kernels(*cell.work), what.seed));
+            if (cell.work->bytes() <= kMostBytes)
+                all.push_back(cell.work->among(request.kernels(*cell.work), request.seed));
         }
-        if (!all.empty()) reserve(all, what);
+        if (!all.empty()) reserve(all, request);
     }
 
-    bench_result run(const bench_cell& cell, const bench_request& what) override {
-        bench_result r = begin_bench(cell, what);
+    bench_result run(const bench_cell& cell, const bench_request& request) override {
+        bench_result r = begin_bench(cell, request);
         if (cell.work->bytes() > kMostBytes) {
             r.skipped = "the bench on a host measures at most 2 GiB";
             return r;
         }
-        const workload_pointer work = cell.work->among(what.kernels(*cell.work), what.seed);
-        const std::vector<const kernel*> kernels = what.kernels(*work);
+        const workload_pointer work = cell.work->among(request.kernels(*cell.work), request.seed);
+        const std::vector<const kernel*> kernels = request.kernels(*work);
         const auto takes = [&](const kernel* k) { return problem_->take(*work, *k); };
-        if (!problem_ || !std::all_of(kernels.begin(), kernels.end(), takes)) reserve({work}, what);
+        if (!problem_ || !std::all_of(kernels.begin(), kernels.end(), takes)) reserve({work}, request);
         const std::vector<bench_entry*> entries = r.entries();
         std::vector<contestant> all;
         for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -119,26 +120,26 @@ public:
             if (entry.skipped.empty() && !kernels[i]->is_built_for(backend::host))
                 entry.skipped = "this program was built without it";
             contestant c(*kernels[i], *work, *problem_, entry);
-            if (entry.skipped.empty() && c.pass_trials(backend::host) && c.verify()) all.push_back(c);
+            if (entry.skipped.empty() && c.run_trials(backend::host) && c.verify()) all.push_back(c);
         }
         // The kernel that was verified last may have left other bytes, and the speed of some kernels depends on them.
-        problem_->take(*work, *what.subject);
+        problem_->take(*work, *request.subject);
         problem_->prepare();
-        const int calls = what.warm ? calls_of_sample(cell.work->bytes()) : 1;
-        r.method = !what.warm  ? "caches flushed, single calls"
-                   : calls > 1 ? fmt::format("warm, {} calls in a row", calls)
-                               : "warm, single calls";
+        const int calls = request.warm ? calls_of_sample(cell.work->bytes()) : 1;
+        r.method = !request.warm ? "caches flushed, single calls"
+                   : calls > 1   ? fmt::format("warm, {} calls in a row", calls)
+                                 : "warm, single calls";
         const std::vector<timing> times = sample_in_turn(
-            all.size(), {what.seconds, what.rounds}, what.seed,
+            all.size(), {request.seconds, request.rounds}, request.seed,
             [&](std::size_t i) {
-                if (!what.warm) flush();
+                if (!request.warm) flush();
                 return arena_.execute([&] {
                     const auto start = std::chrono::steady_clock::now();
-                    for (int call = 0; call < calls; ++call) all[i].work()();
+                    for (int n = 0; n < calls; ++n) all[i].call()();
                     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / calls;
                 });
             },
-            std::max(what.seconds, kPatience));
+            std::max(request.seconds, kPatience));
         for (std::size_t i = 0; i < all.size(); ++i) {
             all[i].entry().time = times[i];
             all[i].verify();
@@ -148,12 +149,12 @@ public:
 
 private:
     // Makes a problem with room for each of these works.
-    void reserve(const std::vector<workload_pointer>& all, const bench_request& what) {
+    void reserve(const std::vector<workload_pointer>& all, const bench_request& request) {
         std::vector<const workload*> work;
         for (const workload_pointer& w : all) work.push_back(w.get());
         problem_.reset();
-        problem_ = what.does->make(backend::host, work, what.kernels(*work.front()), false);
-        for (const problem::buffer& b : problem_->buffers()) ask_for_huge_pages(b.data, b.room);
+        problem_ = request.op->make(backend::host, work, request.kernels(*work.front()), false);
+        for (const problem::buffer& b : problem_->buffers()) ask_for_huge_pages(b.data, b.capacity);
     }
 
     // Flushes the operands line by line, if the processor can, and then fills the caches with other bytes. The second

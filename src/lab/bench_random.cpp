@@ -47,14 +47,14 @@ cells compared_cells(const bench_report& report) {
 
 // ---- Ways of calling ------------------------------------------------------------------------------------------------
 
-// The value of a cell in tables: the judge's time divided by the entry's. For small cells the inverse.
+// The value of a cell in tables: the reference's time divided by the entry's. For small cells the inverse.
 double value_of(const bench_report& report, const bench_result& r, const bench_entry& e) {
-    const double figure = figure_of(report, r, e);
-    return report.what.small ? 1 / figure : figure;
+    const double ratio = reference_ratio_of(report, r, e);
+    return report.request.small ? 1 / ratio : ratio;
 }
 
 std::string yardstick_name(const bench_report& report) {
-    return report.what.small ? "the fastest copy" : short_name(*report.what.yardstick);
+    return report.request.small ? "the fastest copy" : short_name(*report.request.yardstick);
 }
 
 // The usual way, or one of bench_request::ways.
@@ -63,7 +63,9 @@ public:
     explicit way_of_calling(const bench_report& report) : report_(&report) {}
     way_of_calling(const bench_report& report, std::size_t way) : report_(&report), way_(way) {}
 
-    std::string name() const { return way_ ? report_->what.ways[*way_].name : report_->what.does->facts().usual_way; }
+    std::string name() const {
+        return way_ ? report_->request.ways[*way_].name : report_->request.op->facts().usual_way;
+    }
     cells compared() const {
         if (!way_) return compared_cells(*report_);
         cells all;
@@ -76,20 +78,21 @@ public:
         return way_ ? r.ways[*way_].ratio() : value_of(*report_, r, r.subject);
     }
     // Lower is worse.
-    double figure(const bench_result& r) const {
-        return way_ ? r.ways[*way_].ratio() : figure_of(*report_, r, r.subject);
+    double reference_ratio(const bench_result& r) const {
+        return way_ ? r.ways[*way_].ratio() : reference_ratio_of(*report_, r, r.subject);
     }
-    bool is_judged_by_order(const bench_result& r) const { return !way_ && r.is_judged_by_order(); }
-    const bench_entry& judge(const bench_result& r) const {
-        return way_ ? r.ways[*way_].yardstick : judge_of(*report_, r);
+    bool has_ordered_reference(const bench_result& r) const { return !way_ && r.has_ordered_reference(); }
+    const bench_entry& reference(const bench_result& r) const {
+        return way_ ? r.ways[*way_].yardstick : reference_of(*report_, r);
     }
     std::string yardstick() const {
-        return way_ ? short_name(*report_->what.ways[*way_].yardstick) : yardstick_name(*report_);
+        return way_ ? short_name(*report_->request.ways[*way_].yardstick) : yardstick_name(*report_);
     }
     cells worst() const {
         cells all = compared();
-        std::stable_sort(all.begin(), all.end(),
-                         [&](const bench_result* a, const bench_result* b) { return figure(*a) < figure(*b); });
+        std::stable_sort(all.begin(), all.end(), [&](const bench_result* a, const bench_result* b) {
+            return reference_ratio(*a) < reference_ratio(*b);
+        });
         all.resize(std::min(all.size(), kWorst));
         return all;
     }
@@ -101,7 +104,7 @@ private:
 
 std::vector<way_of_calling> ways_of(const bench_report& report) {
     std::vector<way_of_calling> all = {way_of_calling(report)};
-    for (std::size_t i = 0; i < report.what.ways.size(); ++i) all.emplace_back(report, i);
+    for (std::size_t i = 0; i < report.request.ways.size(); ++i) all.emplace_back(report, i);
     return all;
 }
 
@@ -109,13 +112,13 @@ std::vector<way_of_calling> ways_of(const bench_report& report) {
 
 // The percentiles on the bad side.
 std::span<const share_of_cells> shares(const bench_report& report) {
-    if (report.what.small) return kHigh;
+    if (report.request.small) return kHigh;
     return kLow;
 }
 
 // The values of some of the cells, for one yardstick.
 struct ratios {
-    std::string way, of, yardstick;
+    std::string way, subset, yardstick;
     std::vector<double> values;
 
     double above(double most) const {
@@ -124,12 +127,12 @@ struct ratios {
     }
 };
 
-// One entry for each yardstick that judges some of the cells.
+// One entry for each yardstick that some of the cells are compared with.
 void add_by_yardstick(const way_of_calling& way, const std::string& name, const cells& some, std::vector<ratios>& out) {
     for (const bool by_order : {false, true}) {
         ratios found{way.name(), name, by_order ? kOrderedCopy : way.yardstick(), {}};
         for (const bench_result* r : some) {
-            if (way.is_judged_by_order(*r) == by_order) found.values.push_back(way.value(*r));
+            if (way.has_ordered_reference(*r) == by_order) found.values.push_back(way.value(*r));
         }
         if (!found.values.empty()) out.push_back(std::move(found));
     }
@@ -140,8 +143,8 @@ void add_ratios(const bench_report& report, const way_of_calling& way, std::vect
     const std::size_t before = out.size();
     add_by_yardstick(way, "all", all, out);
     if (out.size() > before + 1) {
-        const bool small = report.what.small;
-        ratios every{way.name(), "all", small ? "either" : way.yardstick() + ", of every cell", {}};
+        const bool small = report.request.small;
+        ratios every{way.name(), "all", small ? "either copy" : way.yardstick() + " (all cells)", {}};
         for (const bench_result* r : all) every.values.push_back(small ? way.value(*r) : r->ratio(r->subject));
         out.push_back(std::move(every));
     }
@@ -150,7 +153,7 @@ void add_ratios(const bench_report& report, const way_of_calling& way, std::vect
     for (const bench_result* r : all) {
         kinds.insert(r->cell.group);
         classes.merge(classes_of(*r));
-        if (report.what.does->facts().of_sizes()) sizes.insert(r->cell.work->type().size);
+        if (report.request.op->facts().of_sizes()) sizes.insert(r->cell.work->type().size);
     }
     const auto add = [&](const std::string& name, auto belongs) {
         cells some;
@@ -163,7 +166,7 @@ void add_ratios(const bench_report& report, const way_of_calling& way, std::vect
     for (int size : sizes) {
         add(fmt::format("{} bytes", size), [&](const bench_result* r) { return r->cell.work->type().size == size; });
     }
-    if (!report.what.small) return;
+    if (!report.request.small) return;
     const auto mib_of = [](const bench_result* r) {
         return static_cast<double>(r->cell.work->bytes()) / 2 / (1 << 20);
     };
@@ -186,21 +189,22 @@ table percentiles_table(const bench_report& report, const char* first, const cha
     if (has_ways) t.columns.push_back({"way of calling"});
     t.columns.insert(t.columns.end(), {{first}, {second}, {"cells", true}});
     for (const auto& [name, json, share] : shares(report)) t.columns.push_back({name, true});
-    if (report.what.small) t.columns.push_back({fmt::format("above {}", kMostTimes), true});
+    if (report.request.small) t.columns.push_back({fmt::format("above {}", kMostTimes), true});
     for (const ratios& r : all) {
         std::vector<std::string> row;
         if (has_ways) row.push_back(r.way);
-        row.insert(row.end(), {r.of, r.yardstick, std::to_string(r.values.size())});
+        row.insert(row.end(), {r.subset, r.yardstick, std::to_string(r.values.size())});
         for (const auto& [name, json, share] : shares(report))
             row.push_back(fmt::format("{:.3f}", percentile(r.values, share)));
-        if (report.what.small) row.push_back(fmt::format("{:.1f} %", 100 * r.above(kMostTimes)));
+        if (report.request.small) row.push_back(fmt::format("{:.1f} %", 100 * r.above(kMostTimes)));
         t.rows.push_back(std::move(row));
     }
     return t;
 }
 
 table ratios_table(const bench_report& report) {
-    return percentiles_table(report, "of", report.what.small ? "time ratio to" : "yardstick", all_ratios(report));
+    return percentiles_table(report, "subset", report.request.small ? "time ratio to" : "yardstick",
+                             all_ratios(report));
 }
 
 // ---- The others -----------------------------------------------------------------------------------------------------
@@ -208,7 +212,7 @@ table ratios_table(const bench_report& report) {
 // Each peer on the cells that it takes, and the subject on the same cells.
 table peers_table(const bench_report& report) {
     std::vector<ratios> all;
-    for (std::size_t i = 0; i < report.what.peers.size(); ++i) {
+    for (std::size_t i = 0; i < report.request.peers.size(); ++i) {
         std::vector<double> peers, subjects;
         for (const bench_result* r : compared_cells(report)) {
             if (!r->compared(r->peers[i])) continue;
@@ -216,41 +220,42 @@ table peers_table(const bench_report& report) {
             subjects.push_back(value_of(report, *r, r->subject));
         }
         if (peers.empty()) continue;
-        const std::string name = short_name(*report.what.peers[i]);
+        const std::string name = short_name(*report.request.peers[i]);
         all.push_back({{}, name, name, std::move(peers)});
-        all.push_back({{}, name, report.what.subject->id, std::move(subjects)});
+        all.push_back({{}, name, report.request.subject->id, std::move(subjects)});
     }
-    return percentiles_table(report, "peer", report.what.small ? "time ratio of" : "ratio of", all);
+    return percentiles_table(report, "peer", report.request.small ? "time ratio of" : "ratio of", all);
 }
 
 table ordered_table(const bench_report& report) {
     table t{{{kOrderedCopy}, {"cells", true}, {"fastest in", true}}, {}};
-    for (std::size_t i = 0; i < report.what.ordered.size(); ++i) {
+    for (std::size_t i = 0; i < report.request.ordered_copies.size(); ++i) {
         int taken = 0, fastest = 0;
         for (const bench_result& r : report.results) {
-            if (r.ordered.empty() || !r.compared(r.ordered[i])) continue;
+            if (r.ordered_copies.empty() || !r.compared(r.ordered_copies[i])) continue;
             ++taken;
-            fastest += &r.judge() == &r.ordered[i];
+            fastest += &r.reference() == &r.ordered_copies[i];
         }
         if (taken > 0)
-            t.rows.push_back({short_name(*report.what.ordered[i]), std::to_string(taken), std::to_string(fastest)});
+            t.rows.push_back(
+                {short_name(*report.request.ordered_copies[i]), std::to_string(taken), std::to_string(fastest)});
     }
     return t;
 }
 
 // On a terminal, a cell's shape and the library's choice are below its row.
 table worst_table(const bench_report& report, const way_of_calling& way, format as) {
-    const std::string heading = "the worst cells" + (report.what.ways.empty() ? "" : ", " + way.name());
-    const table::column ratio = {report.what.small ? "time ratio" : "ratio", true};
-    const table::column judge = {"to"};
+    const std::string heading = "the worst cells" + (report.request.ways.empty() ? "" : ", " + way.name());
+    const table::column ratio = {report.request.small ? "time ratio" : "ratio", true};
+    const table::column reference = {"compared with"};
     table t;
     if (as == format::table)
-        t.columns = {{heading}, ratio, judge};
+        t.columns = {{heading}, ratio, reference};
     else
-        t.columns = {{"kind"}, {heading}, ratio, judge, {"choice"}};
+        t.columns = {{"kind"}, {heading}, ratio, reference, {"choice"}};
     for (const bench_result* r : way.worst()) {
         const std::string shape = where_text(report, *r), value = fmt::format("{:.3f}", way.value(*r));
-        const std::string &kind = r->cell.group, &by = way.judge(*r).kernel;
+        const std::string &kind = r->cell.group, &by = way.reference(*r).kernel;
         if (as == format::table) {
             t.rows.push_back({kind, value, by});
             t.below.push_back(r->choice.empty() ? shape : shape + "; " + r->choice);
@@ -300,11 +305,16 @@ struct regrets {
 
 std::string regret_text(const bench_report& report, format as) {
     cells all = with_regret(report);
-    if (all.empty()) return "no regret: the library has no choice in any cell\n";
+    if (all.empty()) {
+        const std::string none =
+            "Regret: not measured in any cell, because the library does not choose among several kernels there, or a "
+            "candidate failed.\n";
+        return as == format::table ? wrapped(none) : none;
+    }
     const regrets found(all);
     std::string out = fmt::format(
-        "regret: how much longer the choice takes than the best candidate; {} candidates in {} cells; above 5 % in "
-        "{:.1f} % of the cells\n\n",
+        "Regret: how much longer the library's choice takes than the best candidate. {} candidates were timed in {} "
+        "cells. The regret is above 5 % in {:.1f} % of the cells.\n\n",
         found.candidates, all.size(), 100 * found.regretted);
     if (as == format::table) out = wrapped(out);
     table t{{}, {{}}};
@@ -342,23 +352,24 @@ std::string show_random(const bench_report& report, format as) {
     for (const table& t : tables) {
         if (!t.rows.empty()) out += (out.empty() ? "" : "\n") + t.print(as);
     }
-    if (report.what.regret) out += "\n" + regret_text(report, as);
+    if (report.request.regret) out += "\n" + regret_text(report, as);
     return out;
 }
 
 ordered_json random_json(const bench_report& report) {
-    ordered_json out = {{"count", report.what.drawn}, {"seed", report.what.seed}, {"rounds", report.what.rounds}};
-    if (report.what.small) out["small"] = true;
-    ordered_json& rows = out[report.what.small ? "times" : "ratios"] = ordered_json::array();
+    ordered_json out = {
+        {"count", report.request.random_cells}, {"seed", report.request.seed}, {"rounds", report.request.rounds}};
+    if (report.request.small) out["small"] = true;
+    ordered_json& rows = out[report.request.small ? "times" : "ratios"] = ordered_json::array();
     for (const ratios& r : all_ratios(report)) {
         ordered_json row = ordered_json::object();
-        if (!report.what.ways.empty()) row["way"] = r.way;
-        row.update({{"of", r.of}, {"yardstick", r.yardstick}, {"cells", r.values.size()}});
+        if (!report.request.ways.empty()) row["way"] = r.way;
+        row.update({{"of", r.subset}, {"yardstick", r.yardstick}, {"cells", r.values.size()}});
         for (const auto& [name, json, share] : shares(report)) row[json] = percentile(r.values, share);
-        if (report.what.small) row["above_1.25"] = r.above(kMostTimes);
+        if (report.request.small) row["above_1.25"] = r.above(kMostTimes);
         rows.push_back(row);
     }
-    if (!report.what.ways.empty()) {
+    if (!report.request.ways.empty()) {
         out["worst"] = ordered_json::array();
         for (const way_of_calling& way : ways_of(report)) {
             for (ordered_json& cell : worst_json(report, way)) out["worst"].push_back(std::move(cell));

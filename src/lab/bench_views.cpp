@@ -15,30 +15,30 @@ namespace {
 
 using nlohmann::ordered_json;
 
-const operation_facts& facts_of(const bench_report& report) { return report.what.does->facts(); }
+const operation_facts& facts_of(const bench_report& report) { return report.request.op->facts(); }
 bool of_sizes(const bench_report& report) { return facts_of(report).of_sizes(); }
 
 std::string yardstick_text(const bench_report& report) {
-    return report.what.does->yardstick_text(report.device.kind == "cuda" ? backend::cuda : backend::host);
+    return report.request.op->yardstick_text(report.device.kind == "cuda" ? backend::cuda : backend::host);
 }
 
 }  // namespace
 
 std::string short_name(const kernel& k) { return k.id.substr(k.id.find('/') + 1); }
 
-const bench_entry& judge_of(const bench_report& report, const bench_result& r) {
-    if (!report.what.small || r.is_judged_by_order()) return r.judge();
+const bench_entry& reference_of(const bench_report& report, const bench_result& r) {
+    if (!report.request.small || r.has_ordered_reference()) return r.reference();
     const bench_entry* best = &r.yardstick;
     for (std::size_t i = 0; i < r.peers.size(); ++i) {
         const bench_entry& peer = r.peers[i];
-        if (!report.what.does->is_ceiling(*report.what.peers[i]) || !peer.timed()) continue;
+        if (!report.request.op->is_ceiling(*report.request.peers[i]) || !peer.timed()) continue;
         if (!best->timed() || peer.time.median_s < best->time.median_s) best = &peer;
     }
     return *best;
 }
 
-double figure_of(const bench_report& report, const bench_result& r, const bench_entry& e) {
-    return judge_of(report, r).time.median_s / e.time.median_s;
+double reference_ratio_of(const bench_report& report, const bench_result& r, const bench_entry& e) {
+    return reference_of(report, r).time.median_s / e.time.median_s;
 }
 
 std::string where_text(const bench_report& report, const bench_result& r, const char* unit) {
@@ -96,18 +96,18 @@ table cells_table(const bench_report& report, bool with_method) {
     t.columns.insert(
         t.columns.end(),
         {{fmt::format("{} {}", facts.bench_yardstick, rate), true, facts.bench_yardstick, rate}, {"ratio", true}});
-    for (const way_request& way : report.what.ways)
+    for (const way_request& way : report.request.ways)
         t.columns.push_back({"ratio, " + way.name, true, "ratio", way.name});
     for (const bench_comparison& by : facts.comparisons) t.columns.push_back({by.heading, true});
-    for (const kernel* peer : report.what.peers) {
+    for (const kernel* peer : report.request.peers) {
         const std::string name = short_name(*peer);
         const std::size_t variant = name.find('@') + 1;  // 0: none
         t.columns.push_back({name, true, name.substr(0, variant), name.substr(variant)});
     }
-    const bool drawn = report.what.drawn > 0;
-    if (drawn) {
+    const bool random = report.request.random_cells > 0;
+    if (random) {
         for (const char* heading : {"figure", "regret"}) t.columns.push_back({heading, true});
-        t.columns.insert(t.columns.end(), {{"judged by"}, {"choice"}});
+        t.columns.insert(t.columns.end(), {{"compared with"}, {"choice"}});
     }
     if (with_method) t.columns.push_back({"timed"});
     for (const bench_result& r : report.results) {
@@ -123,11 +123,11 @@ table cells_table(const bench_report& report, bool with_method) {
         for (const bench_way_result& way : r.ways) row.push_back(ratio_text(r, way));
         for (const bench_comparison& by : facts.comparisons) row.push_back(comparison_text(r, by));
         for (const bench_entry& peer : r.peers) row.push_back(ratio_text(r, peer));
-        if (drawn) {
+        if (random) {
             const bool compared = r.compared(r.subject);
-            row.push_back(compared ? fmt::format("{:.3f}", figure_of(report, r, r.subject)) : "-");
+            row.push_back(compared ? fmt::format("{:.3f}", reference_ratio_of(report, r, r.subject)) : "-");
             row.push_back(r.regret && r.regret->fault.empty() ? fmt::format("{:.3f}", r.regret->share()) : "-");
-            row.push_back(compared ? judge_of(report, r).kernel : "-");
+            row.push_back(compared ? reference_of(report, r).kernel : "-");
             row.push_back(r.choice.empty() ? "-" : r.choice);
         }
         if (with_method) row.push_back(r.skipped.empty() ? r.method : "skipped");
@@ -136,10 +136,10 @@ table cells_table(const bench_report& report, bool with_method) {
     return t;
 }
 
-// Whether a peer that does the same work is faster.
-bool is_behind_a_peer(const bench_report& report, const bench_result& r) {
+// Whether the subject is slower than a peer that does the same work.
+bool is_slower_than_a_peer(const bench_report& report, const bench_result& r) {
     for (std::size_t i = 0; i < r.peers.size(); ++i) {
-        if (report.what.does->is_ceiling(*report.what.peers[i]) || !r.compared(r.peers[i])) continue;
+        if (report.request.op->is_ceiling(*report.request.peers[i]) || !r.compared(r.peers[i])) continue;
         if (r.peers[i].time.median_s < r.subject.time.median_s) return true;
     }
     return false;
@@ -149,11 +149,11 @@ std::vector<std::string> group_row(const bench_report& report, const std::string
                                    const std::vector<const bench_result*>& cells) {
     std::vector<double> ratios;
     const bench_result* worst = nullptr;
-    std::size_t behind = 0;
+    std::size_t slower = 0;
     for (const bench_result* r : cells) {
         ratios.push_back(r->ratio(r->subject));
         if (worst == nullptr || ratios.back() < worst->ratio(worst->subject)) worst = r;
-        behind += is_behind_a_peer(report, *r);
+        slower += is_slower_than_a_peer(report, *r);
     }
     std::vector<std::string> row = {name, std::to_string(cells.size()),
                                     fmt::format("{:.3f}", worst->ratio(worst->subject)), where_text(report, *worst, ""),
@@ -161,7 +161,7 @@ std::vector<std::string> group_row(const bench_report& report, const std::string
     for (double least : facts_of(report).must_reach) {
         row.push_back(std::to_string(std::count_if(ratios.begin(), ratios.end(), [&](double x) { return x < least; })));
     }
-    if (!report.what.peers.empty()) row.push_back(std::to_string(behind));
+    if (!report.request.peers.empty()) row.push_back(std::to_string(slower));
     return row;
 }
 
@@ -171,14 +171,14 @@ table groups_table(const bench_report& report) {
     table t{{{"group"}, {"cells", true}, {"worst", true}, {fmt::format("at ({})", at)}, {"median", true}}, {}};
     for (double least : facts.must_reach)
         t.columns.push_back({least == 1 ? "< 1" : fmt::format("< {:.2f}", least), true});
-    if (!report.what.peers.empty()) t.columns.push_back({"behind a peer", true});
+    if (!report.request.peers.empty()) t.columns.push_back({"slower than a peer", true});
     std::map<std::string, std::vector<const bench_result*>> by_group;
     for (const bench_result& r : report.results) {
         if (!r.compared(r.subject)) continue;
         by_group[r.cell.group].push_back(&r);
         by_group["all"].push_back(&r);
     }
-    for (const std::string& name : report.what.does->bench_groups()) {
+    for (const std::string& name : report.request.op->bench_groups()) {
         if (by_group.contains(name)) t.rows.push_back(group_row(report, name, by_group[name]));
     }
     if (by_group.size() > 2) t.rows.push_back(group_row(report, "all", by_group["all"]));
@@ -205,8 +205,8 @@ std::string remarks(const bench_report& report) {
             failures += fmt::format("FAILED a candidate, {}: {}\n", where_text(report, r), r.regret->fault);
     }
     std::string out = unsteady.text(facts_of(report).bench_yardstick, "cells");
-    for (const auto& [what, cells] : skips) {
-        out += fmt::format("skipped {}{}\n", what, cells > 1 ? fmt::format(" ({} cells)", cells) : "");
+    for (const auto& [reason, cells] : skips) {
+        out += fmt::format("skipped {}{}\n", reason, cells > 1 ? fmt::format(" ({} cells)", cells) : "");
     }
     return out + failures;
 }
@@ -252,16 +252,17 @@ ordered_json ways_json(const bench_report& report, const bench_result& r) {
 // The members that only random cells have.
 void add_draw(const bench_report& report, const bench_result& r, ordered_json& out) {
     out["writes_whole_sectors"] = r.cell.work->writes_whole_sectors();
-    if (!r.ordered.empty()) {
+    if (!r.ordered_copies.empty()) {
         ordered_json& ordered = out["ordered"] = ordered_json::object();
-        if (r.is_judged_by_order()) ordered["kernel"] = r.judge().kernel;
-        if (r.is_judged_by_order() && r.subject.timed()) ordered["ratio"] = r.figure(r.subject);
-        for (std::size_t i = 0; i < r.ordered.size(); ++i) {
-            ordered["variants"][short_name(*report.what.ordered[i])] = compared_json(report, r, r.ordered[i]);
+        if (r.has_ordered_reference()) ordered["kernel"] = r.reference().kernel;
+        if (r.has_ordered_reference() && r.subject.timed()) ordered["ratio"] = r.reference_ratio(r.subject);
+        for (std::size_t i = 0; i < r.ordered_copies.size(); ++i) {
+            ordered["variants"][short_name(*report.request.ordered_copies[i])] =
+                compared_json(report, r, r.ordered_copies[i]);
         }
     }
-    if (r.compared(r.subject)) out["figure"] = figure_of(report, r, r.subject);
-    if (report.what.small && r.compared(r.subject)) out["judge"] = judge_of(report, r).kernel;
+    if (r.compared(r.subject)) out["figure"] = reference_ratio_of(report, r, r.subject);
+    if (report.request.small && r.compared(r.subject)) out["judge"] = reference_of(report, r).kernel;
     if (!r.choice.empty()) out["choice"] = r.choice;
     if (!r.regret) return;
     ordered_json& regret = out["regret"] = {{"candidates", r.regret->candidates}, {"chosen", r.regret->chosen}};
@@ -291,25 +292,25 @@ ordered_json cell_json(const bench_report& report, const bench_result& r) {
     if (r.compared(r.subject)) out["ratio"] = r.ratio(r.subject);
     out["peers"] = ordered_json::object();
     for (std::size_t i = 0; i < r.peers.size(); ++i) {
-        out["peers"][short_name(*report.what.peers[i])] = compared_json(report, r, r.peers[i]);
+        out["peers"][short_name(*report.request.peers[i])] = compared_json(report, r, r.peers[i]);
     }
     if (!r.ways.empty()) out["ways"] = ways_json(report, r);
-    if (report.what.drawn > 0) add_draw(report, r, out);
+    if (report.request.random_cells > 0) add_draw(report, r, out);
     return out;
 }
 
 }  // namespace
 
 ordered_json to_json(const bench_report& report) {
-    ordered_json out = {{"bench", report.what.does->name()},
-                        {"subject", report.what.subject->id},
+    ordered_json out = {{"bench", report.request.op->name()},
+                        {"subject", report.request.subject->id},
                         {"yardstick", yardstick_text(report)},
                         {"device", to_json(report.device)}};
     if (report.peak_flops > 0) out[std::string("peak_") + facts_of(report).rate.json] = report.peak_flops / 1e9;
-    out["seed"] = report.what.seed;
-    out["seconds"] = report.what.seconds;
-    if (report.what.drawn > 0) out["random"] = random_json(report);
-    if (report.what.placement != 0) out["placement"] = report.what.placement;
+    out["seed"] = report.request.seed;
+    out["seconds"] = report.request.seconds;
+    if (report.request.random_cells > 0) out["random"] = random_json(report);
+    if (report.request.placement != 0) out["placement"] = report.request.placement;
     if (!report.provenance.is_null()) out["provenance"] = report.provenance;
     out["cells"] = ordered_json::array();
     for (const bench_result& r : report.results) out["cells"].push_back(cell_json(report, r));
@@ -338,16 +339,16 @@ std::string show_bench(const bench_report& report, format as) {
     const std::string method = on_terminal ? common_method(report) : "";
     const std::string cells = cells_table(report, method.empty()).print(as);
     if (as == format::csv) return cells;
-    std::string heading = fmt::format("{} on {}; seed {}; ratios to {}, measured in turn", report.what.subject->id,
-                                      report.device.text(), report.what.seed, yardstick_text(report));
-    if (report.what.drawn == 0 && !method.empty()) heading += "; " + method;
+    std::string heading = fmt::format("{} on {}; seed {}; ratios to {}, measured in turn", report.request.subject->id,
+                                      report.device.text(), report.request.seed, yardstick_text(report));
+    if (report.request.random_cells == 0 && !method.empty()) heading += "; " + method;
     std::string more = remarks(report);
     if (on_terminal) {
         heading = wrapped(heading);
         more = wrapped(more, 2);
     }
     heading += "\n\n";
-    if (report.what.drawn > 0) return heading + show_random(report, as) + (more.empty() ? "" : "\n" + more);
+    if (report.request.random_cells > 0) return heading + show_random(report, as) + (more.empty() ? "" : "\n" + more);
     const table groups = groups_table(report);
     return heading + cells + (groups.rows.empty() ? "" : "\n" + groups.print(as)) + (more.empty() ? "" : "\n" + more);
 }

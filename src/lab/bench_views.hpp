@@ -14,7 +14,7 @@ namespace cornerturn::lab {
 struct bench_report {
     device_info device = {};
     double peak_flops = 0;  // a second; 0: not known, or the operation's rate counts bytes
-    bench_request what = {};
+    bench_request request = {};
     std::vector<bench_result> results = {};
     nlohmann::ordered_json provenance = nullptr;  // what somebody needs to repeat a stored measurement
 };
@@ -26,11 +26,11 @@ std::string show_bench(const bench_report& report, format as);
 
 nlohmann::ordered_json to_json(const bench_report& report);
 
-// What a random cell is compared with: bench_result::judge(). For a small cell that writes whole sectors, the fastest
-// copy.
-const bench_entry& judge_of(const bench_report& report, const bench_result& r);
-// The judge's time divided by the entry's.
-double figure_of(const bench_report& report, const bench_result& r, const bench_entry& e);
+// The kernel that a random cell is compared with: bench_result::reference(). For a small cell that writes whole
+// sectors, the fastest copy.
+const bench_entry& reference_of(const bench_report& report, const bench_result& r);
+// The reference's time divided by the entry's.
+double reference_ratio_of(const bench_report& report, const bench_result& r, const bench_entry& e);
 
 // A kernel's name in tables: its id without the family.
 std::string short_name(const kernel& k);

@@ -23,14 +23,14 @@ std::string count_text(double value) {
 }
 
 bool is_shared(const metric& m) {
-    return m.where == &counters::shared_requests || m.where == &counters::shared_wavefronts;
+    return m.member == &counters::shared_requests || m.member == &counters::shared_wavefronts;
 }
 bool is_requests(const metric& m) {
-    return m.where == &counters::shared_requests || m.where == &counters::global_requests;
+    return m.member == &counters::shared_requests || m.member == &counters::global_requests;
 }
 
-// The hardware's requests of the metric's memory and direction.
-double requests_read(const result& r, const metric& of) {
+// The requests that the hardware counted, of the metric's memory and direction.
+double measured_requests(const result& r, const metric& of) {
     for (const metric& m : metrics()) {
         if (is_requests(m) && is_shared(m) == is_shared(of) && m.op == of.op) {
             const double* const found = r.hardware->find(m.name);
@@ -40,26 +40,27 @@ double requests_read(const result& r, const metric& of) {
     return 0;
 }
 
-std::string why_modelled(const result& r, const metric& m, std::uint64_t emulated, double read) {
+std::string why_modelled(const result& r, const metric& m, std::uint64_t emulated, double measured) {
     const auto model = static_cast<double>(emulated);
-    if (model == read) return "equal";
-    const char* const what = m.op == kLoad ? "loads" : "stores";
+    if (model == measured) return "equal";
+    const char* const accesses = m.op == kLoad ? "loads" : "stores";
     if (is_requests(m)) {
-        return read < model
-                   ? fmt::format("the compiler merged {:.2f} {} of the source into each", read == 0 ? 0 : model / read,
-                                 what)
-                   : fmt::format("the compiled kernel has {} more {} than its source", count_text(read - model), what);
+        if (measured == 0) return fmt::format("the compiled kernel has none of the {} of its source", accesses);
+        return measured < model ? fmt::format("on average, one compiled instruction replaces {:.2f} {} of the source",
+                                              model / measured, accesses)
+                                : fmt::format("the compiled kernel has {} more {} than its source",
+                                              count_text(measured - model), accesses);
     }
     const auto requests = static_cast<double>(
         (r.counts.value().*(is_shared(m) ? &counters::shared_requests : &counters::global_requests))[m.op]);
-    if (requests_read(r, m) != requests) return fmt::format("follows from the different number of {}", what);
-    return read > model ? "above the emulator's count: not explained" : "below the emulator's count: not explained";
+    if (measured_requests(r, m) != requests) return fmt::format("follows from the different number of {}", accesses);
+    return measured > model ? "above the emulator's count: not explained" : "below the emulator's count: not explained";
 }
 
 // A hardware counter that counts the same as a modelled one, plus lost arbitration.
 struct noisy_metric {
     const char* name;
-    counters::by_direction counters::*means;
+    counters::by_direction counters::*member;
     direction op;
     const char *with, *without;  // the hardware's counters of wavefronts, with and without lost arbitration
 };
@@ -76,8 +77,8 @@ constexpr noisy_metric kNoisy[] = {
      kNoisyWavefronts[1], kExactWavefronts[1]},
 };
 
-std::string why_noisy(const result& r, const noisy_metric& m, std::uint64_t emulated, double read) {
-    const double above = read - static_cast<double>(emulated);
+std::string why_noisy(const result& r, const noisy_metric& m, std::uint64_t emulated, double measured) {
+    const double above = measured - static_cast<double>(emulated);
     if (above == 0) return "equal: no arbitration was lost";
     const double *const with = r.hardware->find(m.with), *const without = r.hardware->find(m.without);
     if (with == nullptr || without == nullptr) return "also counts lost arbitration";
@@ -95,8 +96,8 @@ std::string why_noisy(const result& r, const noisy_metric& m, std::uint64_t emul
 // A rough cost, in cycles of a multiprocessor. In one cycle it moves 64 bytes of global memory and one wavefront, and
 // takes one memory instruction. This is enough to find the change that costs or saves most.
 struct expense {
-    const char *what, *unit;
-    counters::by_direction counters::*where;
+    const char *name, *unit;
+    counters::by_direction counters::*member;
     counters::by_direction counters::*requests;  // also shown per request of these; null: not
     direction op;
     double cycles;
@@ -112,17 +113,17 @@ constexpr expense kExpenses[] = {
     {"shared store instructions", "", &counters::shared_requests, nullptr, kStore, 1},
 };
 
-double cycles_of(const expense& e, const counters& c) { return e.cycles * static_cast<double>((c.*e.where)[e.op]); }
+double cycles_of(const expense& e, const counters& c) { return e.cycles * static_cast<double>((c.*e.member)[e.op]); }
 
 double per_request(const expense& e, const counters& c) {
     const std::uint64_t requests = (c.*e.requests)[e.op];
-    return requests == 0 ? 0 : static_cast<double>((c.*e.where)[e.op]) / static_cast<double>(requests);
+    return requests == 0 ? 0 : static_cast<double>((c.*e.member)[e.op]) / static_cast<double>(requests);
 }
 
 std::string change_of(const expense& e, const counters& a, const counters& b) {
-    const std::uint64_t before = (a.*e.where)[e.op], after = (b.*e.where)[e.op];
-    if (e.requests == nullptr) return fmt::format("{}: {} -> {}", e.what, grouped(before), grouped(after));
-    std::string text = fmt::format("{} of {}: {} -> {}", e.unit, e.what, grouped(before), grouped(after));
+    const std::uint64_t before = (a.*e.member)[e.op], after = (b.*e.member)[e.op];
+    if (e.requests == nullptr) return fmt::format("{}: {} -> {}", e.name, grouped(before), grouped(after));
+    std::string text = fmt::format("{} of {}: {} -> {}", e.unit, e.name, grouped(before), grouped(after));
     if (before > 0 && after > 0)
         text += fmt::format(" ({:.4g} -> {:.4g} a request)", per_request(e, a), per_request(e, b));
     return text;
@@ -146,10 +147,10 @@ std::string stall_change(const hardware_counters& a, const hardware_counters& b)
     return worst;
 }
 
-std::string of_peak(const hardware_counters& a, const hardware_counters& b, const char* name, const char* what) {
+std::string of_peak(const hardware_counters& a, const hardware_counters& b, const char* name, const char* label) {
     const double *before = a.find(name), *after = b.find(name);
     if (before == nullptr || after == nullptr) return {};
-    return fmt::format("{} {:.0f} % -> {:.0f} %", what, *before, *after);
+    return fmt::format("{} {:.0f} % -> {:.0f} %", label, *before, *after);
 }
 
 // The change that a kernel's notes state, if it is a change from the other kernel: "From shared: ...".
@@ -164,13 +165,14 @@ std::string change_since(const kernel& from, const kernel& to) {
 }
 
 std::string change_between(const kernel& from, const kernel& to) {
-    if (from.id == to.id) return "Nothing.";
+    if (from.id == to.id) return "The two kernels are the same.";
     const auto variant = [](const kernel& k) { return k.id.substr(std::min(k.id.find('@') + 1, k.id.size())); };
     if (std::string_view(from.notes->id) == to.notes->id)
         return fmt::format("Only the variant: {} -> {}.", variant(from), variant(to));
     if (const std::string forth = change_since(from, to); !forth.empty()) return forth;
-    if (const std::string back = change_since(to, from); !back.empty()) return fmt::format("Undone: {}", back);
-    return "More than one thing: the kernels are not neighbours in the ladder.";
+    if (const std::string back = change_since(to, from); !back.empty())
+        return fmt::format("The reverse of this change: {}", back);
+    return "Several changes: the kernels are not neighbours in the ladder.";
 }
 
 std::string launch_of(const result& r) {
@@ -184,16 +186,16 @@ std::vector<counter_comparison> compare_with_hardware(const result& r) {
     std::vector<counter_comparison> all;
     if (!r.counts || !r.hardware) return all;
     for (const metric& m : metrics()) {
-        const double* const read = r.hardware->find(m.name);
-        if (read == nullptr) continue;
-        const std::uint64_t emulated = ((*r.counts).*m.where)[m.op];
-        all.push_back({m.name, emulated, *read, why_modelled(r, m, emulated, *read)});
+        const double* const measured = r.hardware->find(m.name);
+        if (measured == nullptr) continue;
+        const std::uint64_t emulated = ((*r.counts).*m.member)[m.op];
+        all.push_back({m.name, emulated, *measured, why_modelled(r, m, emulated, *measured)});
     }
     for (const noisy_metric& m : kNoisy) {
-        const double* const read = r.hardware->find(m.name);
-        if (read == nullptr) continue;
-        const std::uint64_t emulated = ((*r.counts).*m.means)[m.op];
-        all.push_back({m.name, emulated, *read, why_noisy(r, m, emulated, *read)});
+        const double* const measured = r.hardware->find(m.name);
+        if (measured == nullptr) continue;
+        const std::uint64_t emulated = ((*r.counts).*m.member)[m.op];
+        all.push_back({m.name, emulated, *measured, why_noisy(r, m, emulated, *measured)});
     }
     return all;
 }
@@ -219,16 +221,16 @@ std::string show_comparison(const result& r, format as) {
         for (const counter_comparison& beside : all) {
             out["comparison"].push_back({{"metric", beside.metric},
                                          {"emulator", beside.emulated},
-                                         {"hardware", beside.read},
+                                         {"hardware", beside.measured},
                                          {"reading", beside.why}});
         }
         return json_text(out, 2) + "\n";
     }
-    table t{{{"counter"}, {"emulator", true}, {"hardware", true}, {"reading"}}, {}};
+    table t{{{"counter"}, {"emulator", true}, {"hardware", true}, {"meaning"}}, {}};
     for (const counter_comparison& beside : all) {
         const bool csv = as == format::csv;
         t.rows.push_back({beside.metric, csv ? std::to_string(beside.emulated) : grouped(beside.emulated),
-                          csv ? fmt::format("{}", beside.read) : count_text(beside.read), beside.why});
+                          csv ? fmt::format("{}", beside.measured) : count_text(beside.measured), beside.why});
     }
     if (as == format::csv) return t.print(as);
     const bool on_terminal = as == format::table;
@@ -250,7 +252,7 @@ std::string explain_difference(const result& before, const result& after) {
     if (!before.launched && !after.launched && before.device.kind != "host")
         return "Nothing was launched: there was nothing to do.";
     if (before.time && after.time) {
-        const bool differ = before.time->kernel.apart_from(after.time->kernel);
+        const bool differ = before.time->kernel.is_clearly_different_from(after.time->kernel);
         const double ratio = before.time->kernel.median_s / after.time->kernel.median_s;
         text = !differ      ? "Their times are within each other's spread. "
                : ratio >= 1 ? fmt::format("{} is {:.2f} times as fast. ", after.kernel, ratio)
@@ -272,9 +274,9 @@ std::string explain_difference(const result& before, const result& after) {
             text += fmt::format("The largest change: {}.", change_of(*most, *before.counts, *after.counts));
         } else if (before.launched && after.launched && threads_of(before) != threads_of(after)) {
             text += fmt::format(
-                "No counter of the emulator changed: {} threads do the work of {}. Only a GPU shows what that does to "
-                "the bytes in flight (--on cuda --counters).",
-                grouped(threads_of(after)), grouped(threads_of(before)));
+                "No counter of the emulator changed, but the first kernel has {} threads and the second {}. To see the "
+                "effect on the bytes in flight, run on a GPU (--on cuda --counters).",
+                grouped(threads_of(before)), grouped(threads_of(after)));
         } else {
             text +=
                 "No counter of the emulator changed: the kernels differ in the order of blocks, or in something that "
@@ -310,8 +312,8 @@ std::string show_difference(const kernel& from, const result& before, const kern
     };
     if (before.counts && after.counts) {
         for (const metric& m : metrics())
-            add(m.name, static_cast<double>(((*before.counts).*m.where)[m.op]),
-                static_cast<double>(((*after.counts).*m.where)[m.op]));
+            add(m.name, static_cast<double>(((*before.counts).*m.member)[m.op]),
+                static_cast<double>(((*after.counts).*m.member)[m.op]));
         for (direction op : {kLoad, kStore})
             add(fmt::format("derived.shared_conflicts_{}", op == kLoad ? "ld" : "st"),
                 static_cast<double>(before.counts->shared_conflicts[op]),
@@ -321,8 +323,8 @@ std::string show_difference(const kernel& from, const result& before, const kern
         for (const auto& [name, value] : after.hardware->metrics) {
             const bool modelled =
                 std::any_of(metrics().begin(), metrics().end(), [&](const metric& m) { return name == m.name; });
-            const double* const read = before.hardware->find(name);
-            if (read != nullptr && !(modelled && before.counts && after.counts)) add(name, *read, value);
+            const double* const measured = before.hardware->find(name);
+            if (measured != nullptr && !(modelled && before.counts && after.counts)) add(name, *measured, value);
         }
     }
     if (before.time && after.time)

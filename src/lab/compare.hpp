@@ -16,9 +16,9 @@ namespace cornerturn::lab {
 struct counter_comparison {
     std::string metric;  // Nsight Compute's name
     std::uint64_t emulated = 0;
-    double read = 0;
+    double measured = 0;
     std::string why;
-    bool equal() const { return static_cast<double>(emulated) == read; }
+    bool equal() const { return static_cast<double>(emulated) == measured; }
 };
 
 // First the counters that the emulator models. Then those that also count lost arbitration, beside the modelled value.

@@ -61,7 +61,7 @@ double cuda_machine::peak_flops(const rate_unit& rate) const {
     return rate.arithmetic != nullptr && std::string_view(rate.arithmetic) == kFp32 ? fp32_flops_ : 0;
 }
 
-std::string cuda_machine::cannot_run(const kernel& k) const {
+std::string cuda_machine::why_not_run(const kernel& k) const {
     if (k.facts.needs.compute_capability > capability_) {
         return fmt::format("needs {} (compute capability {}.{}), but {} has {}.{}", k.facts.needs.feature,
                            k.facts.needs.compute_capability / 10, k.facts.needs.compute_capability % 10, info_.name,
@@ -70,7 +70,7 @@ std::string cuda_machine::cannot_run(const kernel& k) const {
     return !k.is_built_for(backend::cuda) ? "is not a kernel for the GPU" : "";
 }
 
-std::string cuda_machine::lacks_memory(std::int64_t bytes) const {
+std::string cuda_machine::memory_shortage(std::int64_t bytes) const {
     std::size_t free = 0, total = 0;
     CORNERTURN_CUDA(cudaMemGetInfo(&free, &total));
     if (bytes <= static_cast<std::int64_t>(free)) return {};

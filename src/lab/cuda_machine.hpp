@@ -18,14 +18,14 @@ public:
     const device_info& info() const { return info_; }
 
     // Why the kernel cannot run here; empty if it can.
-    std::string cannot_run(const kernel& k) const;
+    std::string why_not_run(const kernel& k) const;
 
     // Operations a second that all cores can do at their highest clock, in the arithmetic that the rate counts. A
     // multiply-add is two. 0 if the rate counts bytes, or if this is not known.
     double peak_flops(const rate_unit& rate) const;
 
     // A sentence about the missing memory; empty if there is enough.
-    std::string lacks_memory(std::int64_t bytes) const;
+    std::string memory_shortage(std::int64_t bytes) const;
 
 private:
     device_info info_;

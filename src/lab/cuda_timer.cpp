@@ -26,7 +26,8 @@ std::string timing_method::text() const {
         return fmt::format("wall clock, {}, {}", flush ? "L2 flushed" : "warm", calls);
     }
     if (launches > 1)
-        return fmt::format("warm, CUDA graph of {} launches{}", launches, again ? ", after one that is not timed" : "");
+        return fmt::format("warm, CUDA graph of {} launches{}", launches,
+                           untimed_run_first ? ", after one that is not timed" : "");
     return flush ? "L2 flushed, single launches" : "warm, single launches";
 }
 
@@ -38,7 +39,7 @@ timing_method method_for(std::int64_t bytes_moved, bool warm) {
 timing_method warm_graph_for(std::int64_t bytes_moved) {
     return {.launches = bytes_moved <= kLaunchBoundBytes ? kGraphLaunches : kLargeGraphLaunches,
             .flush = false,
-            .again = true};
+            .untimed_run_first = true};
 }
 
 timing_method wall_clock_for(const timing_method& other, int in_a_row) {
@@ -63,11 +64,11 @@ cuda_timer::~cuda_timer() {
     cudaStreamDestroy(stream_);
 }
 
-work_function cuda_timer::prepare(const work_function& work, const timing_method& how) const {
-    if (how.launches == 1) return work;
+timed_call_function cuda_timer::prepare(const timed_call_function& call, const timing_method& how) const {
+    if (how.launches == 1) return call;
     cudaGraph_t graph = nullptr;
     CORNERTURN_CUDA(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
-    for (int i = 0; i < how.launches; ++i) work();
+    for (int i = 0; i < how.launches; ++i) call();
     CORNERTURN_CUDA(cudaStreamEndCapture(stream_, &graph));
     cudaGraphExec_t executable = nullptr;
     const cudaError_t made = cudaGraphInstantiate(&executable, graph, 0);
@@ -88,9 +89,9 @@ void cuda_timer::flush(void* memory) const {
     CORNERTURN_CUDA(cudaMemsetAsync(memory, 0, static_cast<std::size_t>(flush_bytes_), stream_));
 }
 
-double cuda_timer::by_events(const work_function& work, const timing_method& how) const {
+double cuda_timer::by_events(const timed_call_function& call, const timing_method& how) const {
     CORNERTURN_CUDA(cudaEventRecord(begin_, stream_));
-    work();
+    call();
     CORNERTURN_CUDA(cudaEventRecord(end_, stream_));
     CORNERTURN_CUDA(cudaEventSynchronize(end_));
     float milliseconds = 0;
@@ -98,26 +99,27 @@ double cuda_timer::by_events(const work_function& work, const timing_method& how
     return milliseconds * 1e-3 / how.launches;
 }
 
-double cuda_timer::by_wall_clock(const work_function& work, const timing_method& how) const {
+double cuda_timer::by_wall_clock(const timed_call_function& call, const timing_method& how) const {
     CORNERTURN_CUDA(cudaStreamSynchronize(stream_));
     const auto begin = std::chrono::steady_clock::now();
-    for (int call = 0; call < how.in_a_row; ++call) work();
+    for (int i = 0; i < how.in_a_row; ++i) call();
     CORNERTURN_CUDA(cudaStreamSynchronize(stream_));
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / how.in_a_row;
 }
 
-std::vector<timing> cuda_timer::measure(const std::vector<work_function>& prepared, const timing_method& how,
+std::vector<timing> cuda_timer::measure(const std::vector<timed_call_function>& prepared, const timing_method& how,
                                         const sampling& samples, std::uint64_t seed) const {
     const device::device_memory cold(how.flush ? flush_bytes_ : 1);
-    const auto sample = [&](const work_function& work) {
+    const auto sample = [&](const timed_call_function& call) {
         if (how.flush) flush(cold.get);
-        if (how.again) {
+        if (how.untimed_run_first) {
             reset_kept_lines();
-            work();
+            call();
         }
-        return how.by == clock_of::wall ? by_wall_clock(work, how) : by_events(work, how);
+        return how.by == clock_of::wall ? by_wall_clock(call, how) : by_events(call, how);
     };
-    // The limit is for one call, as samples are: samples of many long calls in a row would take minutes.
+    // `patience` is in seconds per call, because a sample is. Without the division, samples of many long calls would
+    // take minutes.
     const double patience = how.by == clock_of::wall ? std::max(1.0, 2 * samples.seconds) / how.in_a_row
                                                      : std::numeric_limits<double>::infinity();
     return sample_in_turn(

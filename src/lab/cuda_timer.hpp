@@ -17,9 +17,10 @@ enum class clock_of { events, wall };
 
 // How one sample is taken.
 struct timing_method {
-    int launches = 1;    // more than 1: in one CUDA graph
-    bool flush = true;   // flush the L2 cache before the sample
-    bool again = false;  // first reset lines that an earlier sample keeps in the L2, and run the work once untimed
+    int launches = 1;   // more than 1: in one CUDA graph
+    bool flush = true;  // flush the L2 cache before the sample
+    // Run the work once, untimed, before the sample. First reset the lines that earlier samples keep in the L2.
+    bool untimed_run_first = false;
     clock_of by = clock_of::events;
     int in_a_row = 1;  // by the wall clock: calls a sample
     std::string text() const;
@@ -34,8 +35,8 @@ timing_method warm_graph_for(std::int64_t bytes_moved);
 // This many calls in a row, by the wall clock. The L2 is flushed before them if the other method flushes it.
 timing_method wall_clock_for(const timing_method& other, int in_a_row);
 
-// Queues work on the timer's stream.
-using work_function = std::function<void()>;
+// Queues the work to time on the timer's stream.
+using timed_call_function = std::function<void()>;
 
 // For the current device.
 class cuda_timer {
@@ -48,17 +49,18 @@ public:
     cudaStream_t stream() const { return stream_; }
     std::int64_t flush_bytes() const { return flush_bytes_; }  // of device memory, during measure()
 
-    // What a sample runs: the work, or a CUDA graph of it. The returned function owns the graph.
-    work_function prepare(const work_function& work, const timing_method& how) const;
+    // Returns what a sample calls: `call` itself, or the launch of a CUDA graph of several calls. The returned function
+    // owns the graph.
+    timed_call_function prepare(const timed_call_function& call, const timing_method& how) const;
 
-    // Seconds that a launch or a call of each takes, sampled in turn (lab/statistics.hpp). By the wall clock, work that
+    // Seconds that a launch or a call of each takes, sampled in turn (lab/statistics.hpp). By the wall clock, one that
     // has used a second, or twice samples.seconds if that is longer, is not sampled again.
-    std::vector<timing> measure(const std::vector<work_function>& prepared, const timing_method& how,
+    std::vector<timing> measure(const std::vector<timed_call_function>& prepared, const timing_method& how,
                                 const sampling& samples, std::uint64_t seed) const;
 
 private:
-    double by_events(const work_function& work, const timing_method& how) const;
-    double by_wall_clock(const work_function& work, const timing_method& how) const;
+    double by_events(const timed_call_function& call, const timing_method& how) const;
+    double by_wall_clock(const timed_call_function& call, const timing_method& how) const;
     void flush(void* memory) const;
     void reset_kept_lines() const;
 

@@ -38,15 +38,15 @@ constexpr hardware_metric kMetrics[] = {
     {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "wavefronts of loads, and lost arbitration"},
     {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "wavefronts of stores, and lost arbitration"},
     {"smsp__inst_executed.sum", "warp instructions, as compiled"},
-    {"smsp__issue_active.avg.pct_of_peak_sustained_active", "% of cycles in which a scheduler issued one"},
+    {"smsp__issue_active.avg.pct_of_peak_sustained_active", "% of cycles in which a scheduler issued an instruction"},
     {"smsp__cycles_active.avg.pct_of_peak_sustained_elapsed", "% of cycles in which a scheduler had a warp"},
     {kCycles, "cycles"},
     {kProfiledTime, "ns under the profiler, caches flushed before"},
     {"dram__throughput.avg.pct_of_peak_sustained_elapsed", "% of DRAM's peak bandwidth"},
-    {"dram__bytes_read.sum", "bytes from DRAM"},
-    {"dram__bytes_write.sum", "bytes to DRAM, without what is still in L2 at the end"},
+    {"dram__bytes_read.sum", "bytes read from DRAM"},
+    {"dram__bytes_write.sum", "bytes written to DRAM; bytes still in L2 at the end are not counted"},
     {"l1tex__t_sector_hit_rate.pct", "% of sectors found in L1"},
-    {"lts__t_sector_hit_rate.pct", "% of sectors found in L2; stores hit"},
+    {"lts__t_sector_hit_rate.pct", "% of sectors found in L2; every store counts as found"},
     {"sm__warps_active.avg.pct_of_peak_sustained_active",
      "achieved occupancy: % of the warps that a multiprocessor holds"},
     {"sm__maximum_warps_per_active_cycle_pct",
@@ -72,7 +72,7 @@ constexpr hardware_metric kStalls[] = {
 constexpr const char* kFolders[] = {"/usr/local/cuda/bin", "/opt/nvidia/nsight-compute",
                                     "/usr/lib/nvidia-cuda-toolkit/bin"};
 
-bool runs(const std::filesystem::path& path) {
+bool is_executable(const std::filesystem::path& path) {
     std::error_code none;
     return std::filesystem::is_regular_file(path, none) && access(path.c_str(), X_OK) == 0;
 }
@@ -131,10 +131,10 @@ bool is_largest(std::string_view metric) { return metric.ends_with(".max") || me
 bool is_least(std::string_view metric) { return metric.ends_with(".min"); }
 
 // A temporary file without a name. It is deleted when it is closed.
-struct closed {
+struct file_closer {
     void operator()(std::FILE* f) const { std::fclose(f); }
 };
-using scratch_file = std::unique_ptr<std::FILE, closed>;
+using scratch_file = std::unique_ptr<std::FILE, file_closer>;
 
 scratch_file new_scratch_file() {
     scratch_file made(std::tmpfile());
@@ -236,18 +236,18 @@ std::vector<std::string> read_metrics(const std::string& text) {
 std::string find_ncu(const std::string& named) {
     namespace fs = std::filesystem;
     if (named.find('/') != std::string::npos) {
-        if (runs(named)) return named;
+        if (is_executable(named)) return named;
         throw unsupported(fmt::format("--ncu is {}, which is not an executable file", named));
     }
     const std::string name = named.empty() ? "ncu" : named;
     const char* const path = std::getenv("PATH");
     std::istringstream folders(path == nullptr ? "" : path);
     for (std::string folder; std::getline(folders, folder, ':');) {
-        if (runs(fs::path(folder) / name)) return fs::path(folder) / name;
+        if (is_executable(fs::path(folder) / name)) return fs::path(folder) / name;
     }
     if (named.empty()) {
         for (const char* folder : kFolders) {
-            if (runs(fs::path(folder) / name)) return fs::path(folder) / name;
+            if (is_executable(fs::path(folder) / name)) return fs::path(folder) / name;
             std::vector<fs::path> versions;
             std::error_code none;
             for (const auto& entry : fs::directory_iterator(folder, none)) versions.push_back(entry.path());
@@ -256,7 +256,7 @@ std::string find_ncu(const std::string& named) {
             };
             std::sort(versions.rbegin(), versions.rend(), older);
             for (const fs::path& version : versions) {
-                if (runs(version / name)) return version / name;
+                if (is_executable(version / name)) return version / name;
             }
         }
     }

@@ -15,9 +15,9 @@ namespace cornerturn::lab {
 struct hardware_counters {
     std::string ncu;  // its version
     int kernels = 0;  // launches
-    // By Nsight Compute's names, in the order asked for. Over several launches, sums and cycles are added up. Of
-    // maxima, and of properties of a launch, the largest is kept; of minima, the least. Rates are means weighted by
-    // time.
+    // By Nsight Compute's names, in the order of the request. Over several launches, sums and cycles are added. For
+    // maxima and properties of a launch the largest value is kept, for minima the smallest. Rates are averaged,
+    // weighted by time.
     std::vector<std::pair<std::string, double>> metrics;
 
     const double* find(std::string_view name) const;  // null: was not read
@@ -34,7 +34,7 @@ std::string wait_text(std::string_view reason, double cycles);  // "long_scorebo
 
 // The time of a launch under the profiler, in nanoseconds.
 inline constexpr const char* kProfiledTime = "gpu__time_duration.sum";
-// The name of a metric of waiting, in cycles per issued instruction: the reason stands between these.
+// A stall metric's name is kStallPrefix + reason + kStallSuffix. Its unit is cycles per issued instruction.
 inline constexpr std::string_view kStallPrefix = "smsp__average_warps_issue_stalled_",
                                   kStallSuffix = "_per_issue_active.ratio";
 

@@ -49,15 +49,15 @@ std::string short_extent(const emulator::extent3& e) {
     return fmt::format("{}x{}{}", e.x, e.y, e.z == 1 ? "" : fmt::format("x{}", e.z));
 }
 
-std::string per_request(const counters& c, counters::by_direction counters::*what,
+std::string per_request(const counters& c, counters::by_direction counters::*counter,
                         counters::by_direction counters::*requests, emulator::direction op) {
-    return per((c.*what)[op], (c.*requests)[op]);
+    return per((c.*counter)[op], (c.*requests)[op]);
 }
 
 ladder_columns counter_columns() {
     struct counted {
         const char *csv, *above;
-        counters::by_direction counters::*what;
+        counters::by_direction counters::*counter;
         counters::by_direction counters::*requests;  // the divisor; null: none
     };
     constexpr counted kCounted[] = {
@@ -71,8 +71,8 @@ ladder_columns counter_columns() {
             const char* const suffix = op == kLoad ? "ld" : "st";
             all.push_back({{fmt::format("{} {}", c.csv, suffix), true, c.above, suffix}, [c, op](const result& r) {
                                if (!r.counts) return std::string("-");
-                               if (c.requests == nullptr) return std::to_string(((*r.counts).*c.what)[op]);
-                               return per_request(*r.counts, c.what, c.requests, op);
+                               if (c.requests == nullptr) return std::to_string(((*r.counts).*c.counter)[op]);
+                               return per_request(*r.counts, c.counter, c.requests, op);
                            }});
         }
     }
@@ -85,7 +85,7 @@ ladder_columns time_columns(const measured_time& any, bool on_terminal) {
         {{"us median (p10-p90)", true, "us", "median (p10-p90)"},
          [=](const result& r) { return r.time ? time_range(r.time->kernel, on_terminal) : "-"; }},
         {{any.unit.name, true}, [](const result& r) { return r.time ? fmt::format("{:.1f}", r.time->rate()) : "-"; }},
-        {{"of " + any.yardstick_what, true, "of", any.yardstick_what},
+        {{"of " + any.yardstick_name, true, "of", any.yardstick_name},
          [](const result& r) { return r.time ? fmt::format("{:.3f}", r.time->ratio()) : "-"; }}};
     if (any.peak > 0)
         all.push_back({{"of peak", true, "of", "peak"}, [](const result& r) {
@@ -94,12 +94,12 @@ ladder_columns time_columns(const measured_time& any, bool on_terminal) {
     return all;
 }
 
-// The rates of the notes. `yardstick` is the highest: in the notes nothing is faster than the yardstick.
-ladder_columns noted_columns(const operation_facts& facts, double yardstick) {
+// The published rates. `yardstick` is the highest: in the notes nothing is faster than the yardstick.
+ladder_columns published_columns(const operation_facts& facts, double yardstick) {
     return {{{fmt::format("noted {}", facts.rate.name), true, "noted", facts.rate.name},
-             [](const result& r) { return r.noted_rate > 0 ? fmt::format("{:.1f}", r.noted_rate) : "-"; }},
+             [](const result& r) { return r.published_rate > 0 ? fmt::format("{:.1f}", r.published_rate) : "-"; }},
             {{fmt::format("of its {}", facts.yardstick), true, "noted", "ratio"}, [=](const result& r) {
-                 return r.noted_rate > 0 ? fmt::format("{:.3f}", r.noted_rate / yardstick) : "-";
+                 return r.published_rate > 0 ? fmt::format("{:.3f}", r.published_rate / yardstick) : "-";
              }}};
 }
 
@@ -112,8 +112,8 @@ ladder_columns hardware_columns() {
     constexpr shown kShown[] = {
         {"instructions", "smsp__inst_executed.sum", "{:.0f}"},
         {"registers", "launch__registers_per_thread", "{:.0f}"},
-        {"occupancy %", "sm__warps_active.avg.pct_of_peak_sustained_active", "{:.0f}", "occupancy %", "has"},
-        {"theoretical occupancy %", "sm__maximum_warps_per_active_cycle_pct", "{:.0f}", "occupancy %", "most"},
+        {"occupancy %", "sm__warps_active.avg.pct_of_peak_sustained_active", "{:.0f}", "occupancy %", "reached"},
+        {"possible occupancy %", "sm__maximum_warps_per_active_cycle_pct", "{:.0f}", "occupancy %", "possible"},
         {"L1 hit %", "l1tex__t_sector_hit_rate.pct", "{:.1f}", "hit %", "L1"},
         {"L2 hit %", "lts__t_sector_hit_rate.pct", "{:.1f}", "hit %", "L2"},
         {"DRAM %", "dram__throughput.avg.pct_of_peak_sustained_elapsed", "{:.1f}", "DRAM", "%"},
@@ -127,7 +127,7 @@ ladder_columns hardware_columns() {
     return all;
 }
 
-const ladder_column kAgreementColumn = {{"as emulated", false, "as", "emulated"}, agreement};
+const ladder_column kAgreementColumn = {{"counters equal to the emulator's", false, "equal to", "emulator"}, agreement};
 
 ladder_column wait_column() {
     return {{"longest wait"}, [](const result& r) { return r.hardware ? longest_wait(r.hardware->metrics) : "-"; }};
@@ -151,21 +151,22 @@ ladder_columns metric_columns(const hardware_counters& read) {
 struct ladder_parts {
     const measured_time* time = nullptr;          // of a rung that was timed
     const hardware_counters* hardware = nullptr;  // of a rung that has them
-    double noted_yardstick = 0;                   // 0: nothing is noted, or nothing was timed
+    double published_yardstick = 0;               // 0: no rate is published, or nothing was timed
 
     explicit ladder_parts(const std::vector<result>& all) {
         for (const result& r : all) {
             if (r.time && time == nullptr) time = &*r.time;
             if (r.hardware && hardware == nullptr) hardware = &*r.hardware;
-            noted_yardstick = std::max(noted_yardstick, r.noted_rate);
+            published_yardstick = std::max(published_yardstick, r.published_rate);
         }
-        if (time == nullptr) noted_yardstick = 0;
+        if (time == nullptr) published_yardstick = 0;
     }
 
     ladder_columns times(const std::vector<result>& all, bool on_terminal) const {
         ladder_columns columns;
         if (time != nullptr) append(columns, time_columns(*time, on_terminal));
-        if (noted_yardstick > 0) append(columns, noted_columns(all.front().work->does().facts(), noted_yardstick));
+        if (published_yardstick > 0)
+            append(columns, published_columns(all.front().work->op().facts(), published_yardstick));
         return columns;
     }
 };
@@ -222,7 +223,7 @@ std::string ladder_heading(const std::vector<result>& all, const ladder_parts& p
     const result& any = all.front();
     std::string heading = fmt::format("{} on {}", work_text(any), device_text(any));
     if (parts.time != nullptr)
-        heading += fmt::format("; {}; {} {:.1f} {}", parts.time->method, parts.time->yardstick_what,
+        heading += fmt::format("; {}; {} {:.1f} {}", parts.time->method, parts.time->yardstick_name,
                                parts.time->yardstick_rate(), parts.time->unit.name);
     if (as != format::table) {
         if (parts.time != nullptr) heading += "; counters from the emulator";
@@ -230,9 +231,9 @@ std::string ladder_heading(const std::vector<result>& all, const ladder_parts& p
             heading += fmt::format("; columns from \"instructions\" on: the hardware, by Nsight Compute {}",
                                    parts.hardware->ncu);
     }
-    if (parts.noted_yardstick > 0) {
-        const operation_facts& facts = any.work->does().facts();
-        heading += fmt::format("; noted: {}", facts.noted_source);
+    if (parts.published_yardstick > 0) {
+        const operation_facts& facts = any.work->op().facts();
+        heading += fmt::format("; noted: {}", facts.published_source);
         if (as == format::table) heading += fmt::format(", and the ratio to its {}", facts.yardstick);
     }
     return heading;
@@ -244,7 +245,7 @@ std::string show_ladder(const std::vector<result>& all, format as) {
     if (as == format::json) return json_text(to_json(all), 2) + "\n";
     const ladder_parts parts(all);
     if (as == format::csv || all.empty()) return whole_table(all, parts).print(as);
-    std::size_t ran = 0, verified = 0, sampled = 0, failed = 0, skipped = 0;
+    std::size_t ran = 0, verified = 0, some_blocks = 0, failed = 0, skipped = 0;
     std::string remarks;
     unsteady_yardstick unsteady;
     for (const result& r : all) {
@@ -253,17 +254,17 @@ std::string show_ladder(const std::vector<result>& all, format as) {
         skipped += !r.ran();
         failed += r.failed();
         verified += r.ran() && r.verified == verification::passed;
-        sampled += r.ran() && r.verified == verification::sampled;
+        some_blocks += r.ran() && r.verified == verification::some_blocks;
         if (as == format::table && r.launches > 1)
             remarks += fmt::format("{}: {} launches, the first of {} blocks\n", r.kernel, r.launches, extent(r.grid));
         if (!r.ran()) remarks += fmt::format("skipped {}: {}\n", r.kernel, r.skipped);
         if (r.failed()) remarks += fmt::format("FAILED {}: {}\n", r.kernel, r.fault);
     }
     const std::string heading = ladder_heading(all, parts, as) + "\n\n";
-    const std::string below = fmt::format("\n{} ran, {} verified, {}{} failed, {} skipped\n", ran, verified,
-                                          sampled > 0 ? fmt::format("{} sampled, ", sampled) : "", failed, skipped) +
-                              (parts.time != nullptr ? unsteady.text(parts.time->yardstick_what, "rungs") : "") +
-                              remarks;
+    const std::string below =
+        fmt::format("\n{} ran, {} verified, {}{} failed, {} skipped\n", ran, verified,
+                    some_blocks > 0 ? fmt::format("{} sampled, ", some_blocks) : "", failed, skipped) +
+        (parts.time != nullptr ? unsteady.text(parts.time->yardstick_name, "rungs") : "") + remarks;
     if (as == format::markdown) return heading + whole_table(all, parts).print(as) + below;
     return wrapped(heading) + terminal_tables(all, parts) + wrapped(below, 2);
 }

@@ -15,7 +15,7 @@ ordered_json triple(const emulator::extent3& e) { return {e.x, e.y, e.z}; }
 
 ordered_json metrics_of(const emulator::counters& counts) {
     ordered_json out = ordered_json::object();
-    for (const metric& m : metrics()) out[m.name] = (counts.*m.where)[m.op];
+    for (const metric& m : metrics()) out[m.name] = (counts.*m.member)[m.op];
     return out;
 }
 
@@ -56,9 +56,9 @@ std::string device_info::text() const {
 }
 
 ordered_json to_json(const result& r) {
-    const operation_facts& facts = r.work->does().facts();
+    const operation_facts& facts = r.work->op().facts();
     ordered_json out = {{"kernel", r.kernel}};
-    out.update(sizes_json(r.work->does(), r.work->sizes()));
+    out.update(sizes_json(r.work->op(), r.work->sizes()));
     out.update(r.work->layout());
     out["dtype"] = r.work->type().name;
     out["device"] = to_json(r.device);
@@ -76,12 +76,12 @@ ordered_json to_json(const result& r) {
     out["status"] = "ran";
     switch (r.verified) {
         case verification::passed: out["verified"] = true; break;
-        case verification::sampled: out["verified"] = "sampled"; break;
+        case verification::some_blocks: out["verified"] = "sampled"; break;
         case verification::failed: out["verified"] = false; break;
     }
     if (!r.fault.empty()) out["fault"] = r.fault;
     out["checked"] = {{"elements", r.checked_elements}, {"of", r.checked_of}};
-    if (r.trials) out["trials"] = {{"right", r.trials->right}, {"declined", r.trials->declined}};
+    if (r.trials) out["trials"] = {{"right", r.trials->passed}, {"declined", r.trials->declined}};
     if (r.counts) {
         out["metrics"] = metrics_of(*r.counts);
         out["derived"] = derived_of(*r.counts);
@@ -106,14 +106,14 @@ ordered_json to_json(const result& r) {
         out["time"]["method"] = r.time->method;
         out[r.time->unit.json] = r.time->rate();
         if (r.time->peak > 0) out["of_peak"] = r.time->rate() * 1e9 / r.time->peak;
-        out["yardstick"] = {{"what", r.time->yardstick_what},
+        out["yardstick"] = {{"what", r.time->yardstick_name},
                             {"median_s", r.time->yardstick.median_s},
                             {"p10_s", r.time->yardstick.p10_s},
                             {"p90_s", r.time->yardstick.p90_s},
                             {r.time->unit.json, r.time->yardstick_rate()}};
         out["ratio"] = r.time->ratio();
     }
-    if (r.noted_rate > 0) out["noted"] = {{facts.rate.json, r.noted_rate}, {"source", facts.noted_source}};
+    if (r.published_rate > 0) out["noted"] = {{facts.rate.json, r.published_rate}, {"source", facts.published_source}};
     return out;
 }
 

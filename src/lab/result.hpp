@@ -33,7 +33,7 @@ struct timing {
     // From the 10th to the 90th percentile, as a fraction of the median.
     double spread() const { return median_s > 0 ? (p90_s - p10_s) / median_s : 0; }
     // Whether the ranges from the 10th to the 90th percentile do not overlap.
-    bool apart_from(const timing& other) const { return p90_s < other.p10_s || other.p90_s < p10_s; }
+    bool is_clearly_different_from(const timing& other) const { return p90_s < other.p10_s || other.p90_s < p10_s; }
 };
 
 // How long to sample: until both limits are reached.
@@ -44,9 +44,9 @@ struct sampling {
 
 struct measured_time {
     timing kernel, yardstick;
-    std::string yardstick_what;  // "memcpy"
+    std::string yardstick_name;  // "memcpy"
     std::string method;          // timing_method::text()
-    double amount = 0;           // what the kernel did: bytes or operations, whichever the operation's rate counts
+    double amount = 0;           // bytes moved, or arithmetic operations: what the operation's rate counts
     rate_unit unit = kBandwidth;
     double peak = 0;  // the most bytes or operations a second that the device can do; 0: not known
 
@@ -55,17 +55,18 @@ struct measured_time {
     double ratio() const { return yardstick.median_s / kernel.median_s; }
 };
 
-enum class verification { failed, sampled, passed };
+// some_blocks: one block of each class ran, and only its tiles were checked.
+enum class verification { failed, some_blocks, passed };
 
 struct trials_outcome {
-    int right = 0, declined = 0;
+    int passed = 0, declined = 0;
     std::string fault = {};  // the kernel's first mistake, and the trial; empty if there is none
 };
 
 struct result {
     std::string kernel, origin;
     workload_pointer work;
-    int placement = 0;  // request::placement
+    int placement = 0;  // run_request::placement
     device_info device;
     std::string skipped;  // the reason; empty if it ran
 
@@ -83,7 +84,7 @@ struct result {
     std::vector<emulator::watched_access> watched;
     std::optional<hardware_counters> hardware;
     std::optional<measured_time> time;
-    double noted_rate = 0;  // from the notes; 0 if they have none
+    double published_rate = 0;  // from the published notes; 0 if they have none
 
     bool ran() const { return skipped.empty(); }
     bool failed() const { return ran() && verified == verification::failed; }

@@ -11,18 +11,18 @@ namespace cornerturn::lab {
 namespace {
 
 // Why the emulator cannot run the kernel; empty if it can.
-std::string emulator_cannot(const kernel& k) {
+std::string why_not_emulated(const kernel& k) {
     if (k.facts.needs.feature != nullptr)
         return fmt::format("needs {}, which the emulator does not model", k.facts.needs.feature);
     if (!k.is_built_for(backend::emulator)) return "does not run in the emulator";
     return {};
 }
 
-// Copies the outcome of a run into the result.
-void record(const emulated& found, result& r) {
-    r.fault = found.found.fault;
-    r.checked_elements = found.found.elements;
-    if (found.found.passed()) r.verified = found.every_block ? verification::passed : verification::sampled;
+// Copies the outcome of a run in the emulator into the result.
+void copy_outcome(const emulation_outcome& found, result& r) {
+    r.fault = found.verdict.fault;
+    r.checked_elements = found.verdict.elements;
+    if (found.verdict.passed()) r.verified = found.every_block ? verification::passed : verification::some_blocks;
     const emulator::report& report = found.report;
     r.launched = report.launches > 0;
     r.launches = report.launches;
@@ -34,32 +34,32 @@ void record(const emulated& found, result& r) {
     r.watched = report.watched;
 }
 
-emulated run_on_emulator(const kernel& k, const request& what, bool every_block) {
+emulation_outcome run_on_emulator(const kernel& k, const run_request& request, bool every_block) {
     emulator::race_search races;
-    if (what.progress != nullptr) what.progress->restart();
-    return emulate(k, *what.work,
+    if (request.progress != nullptr) request.progress->restart();
+    return emulate(k, *request.work,
                    {.every_block = every_block,
-                    .lines = what.lines,
-                    .seed = what.work->seed(),
-                    .witnesses = what.work->witnesses(),
-                    .watch = what.watch,
-                    .block_seconds = what.block_seconds,
+                    .lines = request.lines,
+                    .seed = request.work->seed(),
+                    .witnesses = request.work->witnesses(),
+                    .watch = request.watch,
+                    .block_seconds = request.block_seconds,
                     .races = &races,
-                    .progress = what.progress});
+                    .progress = request.progress});
 }
 
 // The launches of trials are not counted.
-trials_outcome run_emulated_trials(const kernel& k, const request& what) {
-    return run_trials(*what.work, [&](const workload& trial) {
+trials_outcome run_emulated_trials(const kernel& k, const run_request& request) {
+    return run_trials(*request.work, [&](const workload& trial) {
         emulator::race_search races;
-        const emulated found = emulate(k, trial,
-                                       {.every_block = trial.steps() <= kEveryBlockUpTo,
-                                        .seed = trial.seed(),
-                                        .witnesses = trial.witnesses(),
-                                        .block_seconds = what.block_seconds,
-                                        .races = &races});
-        if (found.declined) throw unsupported(found.found.fault);
-        return found.found;
+        const emulation_outcome found = emulate(k, trial,
+                                                {.every_block = trial.steps() <= kEveryBlockUpTo,
+                                                 .seed = trial.seed(),
+                                                 .witnesses = trial.witnesses(),
+                                                 .block_seconds = request.block_seconds,
+                                                 .races = &races});
+        if (found.declined) throw unsupported(found.verdict.fault);
+        return found.verdict;
     });
 }
 
@@ -68,7 +68,8 @@ void fail(result& r, const std::string& fault) {
     r.fault = fault;
 }
 
-void record(const trials_outcome& found, result& r) {
+// The same for the outcome of its trials.
+void copy_outcome(const trials_outcome& found, result& r) {
     r.trials = found;
     if (!found.fault.empty()) fail(r, found.fault);
 }
@@ -76,16 +77,17 @@ void record(const trials_outcome& found, result& r) {
 class emulator_run : public runner {
 public:
     device_info device() const override { return {.kind = "emulator"}; }
-    result run(const kernel& k, const request& what) override {
-        result r = begin_result(k, what);
-        r.skipped = emulator_cannot(k);
+    result run(const kernel& k, const run_request& request) override {
+        result r = begin_result(k, request);
+        r.skipped = why_not_emulated(k);
         if (!r.ran()) return r;
-        const emulated found = run_on_emulator(k, what, what.full || what.work->steps() <= kEveryBlockUpTo);
+        const emulation_outcome found =
+            run_on_emulator(k, request, request.full || request.work->steps() <= kEveryBlockUpTo);
         if (found.declined) {
-            r.skipped = found.found.fault;
+            r.skipped = found.verdict.fault;
         } else {
-            record(found, r);
-            if (what.tried && !r.failed()) record(run_emulated_trials(k, what), r);
+            copy_outcome(found, r);
+            if (request.tried && !r.failed()) copy_outcome(run_emulated_trials(k, request), r);
         }
         return r;
     }
@@ -94,31 +96,30 @@ public:
 class host_run : public runner {
 public:
     device_info device() const override { return {.kind = "host"}; }
-    result run(const kernel& k, const request& what) override {
-        result r = begin_result(k, what);
+    result run(const kernel& k, const run_request& request) override {
+        result r = begin_result(k, request);
         r.device = device();
         if (!k.is_built_for(backend::host)) {
             r.skipped = "does not run on the host";
             return r;
         }
-        const auto problem = what.work->does().make(backend::host, {what.work.get()}, {&k}, false);
+        const auto problem = request.work->op().make(backend::host, {request.work.get()}, {&k}, false);
         problem->prepare();
         problem->bind(k)();
         const verdict found = problem->check();
         r.fault = found.fault;
         r.checked_elements = found.elements;
         if (found.passed()) r.verified = verification::passed;
-        if (what.tried && !r.failed()) record(run_trials(k, *what.work, backend::host, *problem), r);
+        if (request.tried && !r.failed()) copy_outcome(run_trials(k, *request.work, backend::host, *problem), r);
         return r;
     }
 };
 
 }  // namespace
 
-result begin_result(const kernel& k, const request& what) {
-    const workload& work = *what.work;
-    if (!work.does().accepts(k))
-        throw invalid_argument(fmt::format("{} is not a kernel of {}", k.id, work.does().name()));
+result begin_result(const kernel& k, const run_request& request) {
+    const workload& work = *request.work;
+    if (!work.op().accepts(k)) throw invalid_argument(fmt::format("{} is not a kernel of {}", k.id, work.op().name()));
     if (const dtype& type = work.type(); !k.takes(type.size)) {
         std::string sizes;
         for (int size : {1, 2, 4, 8, 16}) {
@@ -131,21 +132,21 @@ result begin_result(const kernel& k, const request& what) {
     result r;
     r.kernel = k.id;
     r.origin = k.facts.origin;
-    r.work = what.work;
-    r.placement = what.placement;
+    r.work = request.work;
+    r.placement = request.placement;
     r.checked_of = work.outputs();
-    r.noted_rate = k.facts.noted_rate;
+    r.published_rate = k.facts.published_rate;
     return r;
 }
 
-emulated emulate(const kernel& k, const workload& work, const emulator::options& options) {
+emulation_outcome emulate(const kernel& k, const workload& work, const emulator::options& options) {
     if (!k.is_built_for(backend::emulator)) throw invalid_argument(k.id + " is not built for the emulator");
-    const auto problem = work.does().make(backend::emulator, {&work}, {&k}, false);
-    emulated result;
+    const auto problem = work.op().make(backend::emulator, {&work}, {&k}, false);
+    emulation_outcome outcome;
     emulator::options blocks = options;
     blocks.every_block = options.every_block || k.facts.whole_only || !work.has_tiles();
-    result.every_block = blocks.every_block || work.outputs() == 0;
-    if (!result.every_block) blocks.races = nullptr;
+    outcome.every_block = blocks.every_block || work.outputs() == 0;
+    if (!outcome.every_block) blocks.races = nullptr;
     emulator::emulation emulation(blocks);
     for (const problem::buffer& b : problem->buffers()) {
         const auto bytes = static_cast<std::size_t>(b.bytes);
@@ -162,26 +163,26 @@ emulated emulate(const kernel& k, const workload& work, const emulator::options&
         problem->prepare(now);
         tiles.insert(tiles.end(), now.begin(), now.end());
     });
-    if (result.every_block) {
+    if (outcome.every_block) {
         problem->prepare();
     } else {
         problem->prepare_inputs();
     }
     try {
         problem->bind(k)();
-        result.finished = true;
+        outcome.finished = true;
     } catch (const error& broken) {
-        result.found.fault = broken.what();
-        result.declined = dynamic_cast<const unsupported*>(&broken) != nullptr;
+        outcome.verdict.fault = broken.what();
+        outcome.declined = dynamic_cast<const unsupported*>(&broken) != nullptr;
         const auto* const found = dynamic_cast<const emulator::hazard*>(&broken);
-        if (found != nullptr) result.hazard = found->kind();
+        if (found != nullptr) outcome.hazard = found->kind();
     }
-    result.report = emulation.report();
-    if (!result.finished) return result;
+    outcome.report = emulation.report();
+    if (!outcome.finished) return outcome;
     std::sort(tiles.begin(), tiles.end());
     tiles.erase(std::unique(tiles.begin(), tiles.end()), tiles.end());
-    result.found = result.every_block ? problem->check() : problem->check(tiles);
-    return result;
+    outcome.verdict = outcome.every_block ? problem->check() : problem->check(tiles);
+    return outcome;
 }
 
 trials_outcome run_trials(const workload& work, const std::function<verdict(const workload&)>& run) {
@@ -192,7 +193,7 @@ trials_outcome run_trials(const workload& work, const std::function<verdict(cons
                 all.fault = fmt::format("in a trial ({}): {}", trial->options(), found.fault);
                 return all;
             }
-            ++all.right;
+            ++all.passed;
         } catch (const unsupported&) {
             ++all.declined;
         }
@@ -203,7 +204,7 @@ trials_outcome run_trials(const workload& work, const std::function<verdict(cons
 trials_outcome run_trials(const kernel& k, const workload& work, backend on, problem& in) {
     return run_trials(work, [&](const workload& trial) {
         std::unique_ptr<problem> own;
-        if (!in.take(trial, k)) own = trial.does().make(on, {&trial}, {&k}, false);
+        if (!in.take(trial, k)) own = trial.op().make(on, {&trial}, {&k}, false);
         problem& used = own ? *own : in;
         used.prepare();
         used.bind(k)();
@@ -211,14 +212,14 @@ trials_outcome run_trials(const kernel& k, const workload& work, backend on, pro
     });
 }
 
-void count_on_emulator(const kernel& k, const request& what, result& r) {
-    if (!emulator_cannot(k).empty()) return;
+void count_on_emulator(const kernel& k, const run_request& request, result& r) {
+    if (!why_not_emulated(k).empty()) return;
     // Work without tiles runs every block: too slow if the work is large.
-    if (!what.work->has_tiles() && what.work->steps() > kEveryBlockUpTo) return;
-    const emulated found = run_on_emulator(k, what, false);
+    if (!request.work->has_tiles() && request.work->steps() > kEveryBlockUpTo) return;
+    const emulation_outcome found = run_on_emulator(k, request, false);
     if (!found.finished && !found.hazard) return;
-    result counted = begin_result(k, what);
-    record(found, counted);
+    result counted = begin_result(k, request);
+    copy_outcome(found, counted);
     r.launched = counted.launched;
     r.launches = counted.launches;
     r.grid = counted.grid;

@@ -14,7 +14,7 @@
 
 namespace cornerturn::lab {
 
-struct request {
+struct run_request {
     workload_pointer work;
     bool full = false;    // emulator: run every block, however many there are
     bool lines = false;   // emulator: counters for each source line
@@ -40,7 +40,7 @@ public:
     // If the kernel does something wrong, the result says so, and nothing is thrown. Throws if the kernel cannot run at
     // all: invalid_argument (the work of another operation, a dtype that the kernel does not take), error (too little
     // memory), cuda_error.
-    virtual result run(const kernel& k, const request& what) = 0;
+    virtual result run(const kernel& k, const run_request& request) = 0;
 };
 
 std::unique_ptr<runner> emulator_runner();
@@ -53,17 +53,17 @@ std::unique_ptr<runner> cuda_runner();
 bool cuda_available(std::string& reason);
 
 // The outcome of a run in the emulator.
-struct emulated {
-    verdict found;
+struct emulation_outcome {
+    cornerturn::verdict verdict;
     emulator::report report;
     bool every_block = false;  // false: one block of each class ran, and only its tiles were checked
-    bool finished = false;     // false: `found` says what stopped the kernel
+    bool finished = false;     // false: `verdict` names the fault that stopped the kernel
     bool declined = false;     // stopped by unsupported: the kernel cannot do this work in the emulator
     std::optional<emulator::hazard_kind> hazard;
 };
 
 // Prepares the work, runs the kernel and checks its output. Throws as runner::run does if the kernel cannot run at all.
-emulated emulate(const kernel& k, const workload& work, const emulator::options& options);
+emulation_outcome emulate(const kernel& k, const workload& work, const emulator::options& options);
 
 // Calls `run` for each of the work's trials (workload::trials), up to the first that the kernel does wrong. If `run`
 // throws unsupported, the trial counts as declined.
@@ -74,9 +74,9 @@ trials_outcome run_trials(const kernel& k, const workload& work, backend on, pro
 
 // Adds launch and counters, from one block of each class, to the result of a kernel that ran elsewhere. If the emulator
 // finds a fault, `r` fails with it. Changes nothing if the emulator cannot run the kernel, or not in a few seconds.
-void count_on_emulator(const kernel& k, const request& what, result& r);
+void count_on_emulator(const kernel& k, const run_request& request, result& r);
 
 // A result with the fields that are known before the run. Throws invalid_argument if the kernel does not take the work.
-result begin_result(const kernel& k, const request& what);
+result begin_result(const kernel& k, const run_request& request);
 
 }  // namespace cornerturn::lab

@@ -33,66 +33,68 @@ class cuda_run : public runner {
 public:
     device_info device() const override { return machine_.info(); }
 
-    result run(const kernel& k, const request& what) override {
-        result r = begin_result(k, what);
+    result run(const kernel& k, const run_request& request) override {
+        result r = begin_result(k, request);
         r.device = machine_.info();
-        r.skipped = machine_.cannot_run(k);
+        r.skipped = machine_.why_not_run(k);
         if (!r.ran()) return r;
         device::set_current_stream(timer_.stream());
-        reserve(k, what);
-        return run_verified(k, what, std::move(r));
+        reserve(k, request);
+        return run_verified(k, request, std::move(r));
     }
 
 private:
     // The addresses of the matrices change memcpy's time by a percent, and that of some kernels by more. So all kernels
     // of a ladder use the same memory.
-    void reserve(const kernel& k, const request& what) {
-        const workload& work = *what.work;
+    void reserve(const kernel& k, const run_request& request) {
+        const workload& work = *request.work;
         if (problem_ && problem_->take(work, k)) return;
         problem_.reset();
-        const std::int64_t aside = what.placement * work.aside_bytes();
-        const std::string shortage = machine_.lacks_memory(work.gpu_bytes({&k}, true) + aside + timer_.flush_bytes());
+        const std::int64_t aside = request.placement * work.aside_bytes();
+        const std::string shortage =
+            machine_.memory_shortage(work.gpu_bytes({&k}, true) + aside + timer_.flush_bytes());
         if (!shortage.empty()) throw error(shortage + ": choose smaller matrices");
         const device::device_memory allocated_first(aside);
-        problem_ = work.does().make(backend::cuda, {&work}, {&k}, true);
+        problem_ = work.op().make(backend::cuda, {&work}, {&k}, true);
     }
 
-    // Launches the kernel, checks its output and counts its accesses. If asked, times it and checks its output again.
-    result run_verified(const kernel& k, const request& what, result r) {
+    // Launches the kernel, checks its output and counts its accesses. If requested, times it and checks its output
+    // again.
+    result run_verified(const kernel& k, const run_request& request, result r) {
         problem_->prepare();
-        const work_function work = problem_->bind(k);
+        const timed_call_function call = problem_->bind(k);
         try {
             const profiler_mark mark(k.id);
-            work();
+            call();
         } catch (const unsupported& why) {
             r.skipped = why.what();
             return r;
         }
         set_verdict(r, problem_->check());
-        if (what.tried && !r.failed()) {
-            r.trials = run_trials(k, *what.work, backend::cuda, *problem_);
+        if (request.tried && !r.failed()) {
+            r.trials = run_trials(k, *request.work, backend::cuda, *problem_);
             if (!r.trials->fault.empty()) set_verdict(r, {.elements = r.checked_elements, .fault = r.trials->fault});
-            problem_->take(*what.work, k);
+            problem_->take(*request.work, k);
         }
-        if (what.counted) count_on_emulator(k, what, r);
-        if (!r.failed() && what.timed && what.work->outputs() > 0) {
+        if (request.counted) count_on_emulator(k, request, r);
+        if (!r.failed() && request.timed && request.work->outputs() > 0) {
             problem_->prepare();
-            r.time = measure(k, what, work);
+            r.time = measure(k, request, call);
             set_verdict(r, problem_->check());
         }
         return r;
     }
 
-    measured_time measure(const kernel& k, const request& what, const work_function& work) {
-        const operation_facts& facts = what.work->does().facts();
-        const timing_method how = method_for(what.work->bytes(), what.warm);
-        const auto times = timer_.measure({timer_.prepare(work, how), timer_.prepare(problem_->bind_yardstick(), how)},
-                                          how, sampling{}, what.work->seed());
+    measured_time measure(const kernel& k, const run_request& request, const timed_call_function& call) {
+        const operation_facts& facts = request.work->op().facts();
+        const timing_method how = method_for(request.work->bytes(), request.warm);
+        const auto times = timer_.measure({timer_.prepare(call, how), timer_.prepare(problem_->bind_yardstick(), how)},
+                                          how, sampling{}, request.work->seed());
         return {times[0],
                 times[1],
                 facts.yardstick,
                 how.text(),
-                what.work->amount(k),
+                request.work->amount(k),
                 facts.rate,
                 machine_.peak_flops(facts.rate)};
     }

@@ -43,7 +43,7 @@ format find_format(const std::string& name) {
     if (name == "markdown") return format::markdown;
     if (name == "csv") return format::csv;
     if (name == "json") return format::json;
-    throw invalid_argument("format '" + name + "' is not known: it can be table, markdown, csv or json");
+    throw invalid_argument("format '" + name + "' is not known: it must be table, markdown, csv or json");
 }
 
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t width) {

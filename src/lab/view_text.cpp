@@ -22,7 +22,7 @@ std::string verified_text(const result& r) {
     if (!r.ran()) return "skipped";
     switch (r.verified) {
         case verification::passed: return "yes";
-        case verification::sampled: return "sampled";
+        case verification::some_blocks: return "sampled";
         default: return "NO";
     }
 }
@@ -53,15 +53,15 @@ void unsteady_yardstick::add(const timing& yardstick, const std::string& where) 
 std::string unsteady_yardstick::text(const std::string& yardstick, const char* of_what) const {
     if (unsteady_ == 0) return "";
     return fmt::format(
-        "unsteady: the time of {} itself varied by more than {:.0f} % in {} of {} {}, by up to {:.0f} % ({}); ratios "
-        "there are not more exact\n",
-        yardstick, kSteady * 100, unsteady_, all_, of_what, most_ * 100, most_at_);
+        "unsteady: {}'s own time varied by more than {:.0f} % in {} of {} {}, most in {} ({:.0f} %). Their ratios may "
+        "be wrong by as much\n",
+        yardstick, kSteady * 100, unsteady_, all_, of_what, most_at_, most_ * 100);
 }
 
 std::string work_text(const result& r) {
-    const operation& does = r.work->does();
-    return fmt::format("{}{}{} {}", does.text_of(r.work->sizes()), does.facts().sizes_legend,
-                       layout_text(r.work->layout()), r.work->type().name);
+    const operation& op = r.work->op();
+    return fmt::format("{}{}{} {}", op.text_of(r.work->sizes()), op.facts().sizes_legend, layout_text(r.work->layout()),
+                       r.work->type().name);
 }
 
 std::string device_text(const result& r) {

@@ -22,20 +22,20 @@ std::string plural(const std::string& count, const char* noun) {
 
 const char* direction_word(emulator::direction op) { return op == kLoad ? "read" : "write"; }
 
-std::string read_requests(const result& r, emulator::direction op) {
+std::string explain_requests(const result& r, emulator::direction op) {
     const std::uint64_t requests = r.counts->global_requests[op];
     if (requests == 0) return fmt::format("no global {}s", direction_word(op));
     // Loads are compared with the steps of the work, stores with the elements that are written.
     const bool loads = op == kLoad;
     const double each = static_cast<double>(loads ? r.work->steps() : r.checked_of) / static_cast<double>(requests);
-    return plural(number(each), loads ? r.work->does().facts().step : "element") + " a request";
+    return plural(number(each), loads ? r.work->op().facts().step : "element") + " a request";
 }
 
-std::string read_sectors(const result& r, emulator::direction op) {
+std::string explain_sectors(const result& r, emulator::direction op) {
     const std::uint64_t requests = r.counts->global_requests[op], sectors = r.counts->global_sectors[op];
     if (requests == 0) return fmt::format("no global {}s", direction_word(op));
     // If elements are read several times, there is no minimum of sectors.
-    if (!r.work->does().facts().reads_once)
+    if (!r.work->op().facts().reads_once)
         return plural(number(static_cast<double>(sectors) / static_cast<double>(requests)), "sector") + " a request";
     // The fewest sectors that hold the bytes moved.
     const double least = static_cast<double>(r.checked_of) * r.work->type().size / 32;
@@ -48,12 +48,12 @@ std::string read_sectors(const result& r, emulator::direction op) {
                        excess > 1.3 ? fmt::format(", {:.1f} times the bytes needed", excess) : "");
 }
 
-std::string read_shared(const result& r, emulator::direction op) {
+std::string explain_shared(const result& r, emulator::direction op) {
     if (r.counts->shared_requests[op] == 0) return fmt::format("no shared-memory {}s", direction_word(op));
     return fmt::format("{} for each global request", per(r.counts->shared_requests[op], r.counts->global_requests[op]));
 }
 
-std::string read_wavefronts(const result& r, emulator::direction op) {
+std::string explain_wavefronts(const result& r, emulator::direction op) {
     const std::uint64_t requests = r.counts->shared_requests[op];
     if (requests == 0) return fmt::format("no shared-memory {}s", direction_word(op));
     const std::uint64_t conflicts = r.counts->shared_conflicts[op], wavefronts = r.counts->shared_wavefronts[op];
@@ -72,11 +72,11 @@ std::string launch_text(const result& r) {
 
 }  // namespace
 
-std::string reading(const result& r, const metric& m) {
-    if (m.where == &counters::global_requests) return read_requests(r, m.op);
-    if (m.where == &counters::global_sectors) return read_sectors(r, m.op);
-    if (m.where == &counters::shared_requests) return read_shared(r, m.op);
-    return read_wavefronts(r, m.op);
+std::string explain(const result& r, const metric& m) {
+    if (m.member == &counters::global_requests) return explain_requests(r, m.op);
+    if (m.member == &counters::global_sectors) return explain_sectors(r, m.op);
+    if (m.member == &counters::shared_requests) return explain_shared(r, m.op);
+    return explain_wavefronts(r, m.op);
 }
 
 nlohmann::ordered_json to_json(const kernel& k) {
@@ -146,7 +146,7 @@ std::string profile_heading(const result& r) {
     if (r.time) {
         const measured_time& time = *r.time;
         heading += fmt::format("{} us, {:.1f} {}; {} {} us, {:.1f} {}; ratio {:.3f} ({}, {} samples)\n",
-                               time_range(time.kernel), time.rate(), time.unit.name, time.yardstick_what,
+                               time_range(time.kernel), time.rate(), time.unit.name, time.yardstick_name,
                                time_range(time.yardstick), time.yardstick_rate(), time.unit.name, time.ratio(),
                                time.method, time.kernel.samples);
     }
@@ -187,11 +187,11 @@ std::string show_profile(const result& r, format as) {
     if (as == format::json) return json_text(to_json(r), 2) + "\n";
     const std::string heading = as == format::table ? wrapped(profile_heading(r), 2) : profile_heading(r);
     if (!r.ran()) return heading;
-    table t{{{"counter"}, {"value", true}, {"reading"}}, {}};
+    table t{{{"counter"}, {"value", true}, {"meaning"}}, {}};
     if (r.counts) {
         const auto value = [&](std::uint64_t n) { return as == format::csv ? std::to_string(n) : grouped(n); };
         for (const metric& m : metrics())
-            t.rows.push_back({m.name, value(((*r.counts).*m.where)[m.op]), reading(r, m)});
+            t.rows.push_back({m.name, value(((*r.counts).*m.member)[m.op]), explain(r, m)});
         for (emulator::direction op : {kLoad, kStore}) {
             t.rows.push_back({fmt::format("derived.shared_conflicts_{}", op == kLoad ? "ld" : "st"),
                               value(r.counts->shared_conflicts[op]), "wavefronts beyond the fewest possible"});

@@ -33,6 +33,6 @@ table lines_table(const result& r);
 std::size_t directions_of(const emulator::line_counters& line);  // the number of rows
 
 // A line that explains a counter's value, such as "32 sectors a request: strided".
-std::string reading(const result& r, const metric& m);
+std::string explain(const result& r, const metric& m);
 
 }  // namespace cornerturn::lab

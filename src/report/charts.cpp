@@ -17,7 +17,7 @@ std::string series_style(std::size_t i) { return fmt::format("s{}", i % 8); }
 
 std::string rung_style(const rung& r) {
     if (r.ceiling) return "s7";
-    return is_production(r.kernel) ? "s1" : "s0";
+    return is_library_kernel(r.kernel) ? "s1" : "s0";
 }
 
 std::vector<key> rung_keys(const ladder& l) {
@@ -45,7 +45,7 @@ std::vector<int> element_sizes(const bench& b) {
 
 // A row of a chart: the group and the name of its cells.
 using row_name = std::pair<std::string, std::string>;
-row_name row_of(const bench& b, const cell& c) { return {c.group, b.does->bench_row(c.group, c.shape, c.sizes)}; }
+row_name row_of(const bench& b, const cell& c) { return {c.group, b.op->bench_row(c.group, c.shape, c.sizes)}; }
 
 // In the order in which the cells are stored.
 std::vector<row_name> rows_of(const bench& b) {
@@ -66,16 +66,16 @@ std::string hint_of(const bench& b, const cell& c, const entry& e) {
 }  // namespace
 
 // A kernel is the library's own if its name says so, or if a host bench measures it by default.
-bool is_production(const std::string& kernel) {
+bool is_library_kernel(const std::string& kernel) {
     const auto all = operations();
-    return kernel.ends_with("/production") || std::any_of(all.begin(), all.end(), [&](const operation* does) {
-               return does->contestants(backend::host).subject == kernel;
+    return kernel.ends_with("/production") || std::any_of(all.begin(), all.end(), [&](const operation* op) {
+               return op->contestants(backend::host).subject == kernel;
            });
 }
 
-std::string work_name(const operation& does) {
-    const std::string name = does.facts().works;
-    return name.empty() ? does.name() : name;
+std::string work_name(const operation& op) {
+    const std::string name = op.facts().works;
+    return name.empty() ? op.name() : name;
 }
 
 const std::vector<cost>& cost_kinds() {
@@ -113,7 +113,7 @@ std::string contestant_name(const std::string& key) {
     return at == kNames.end() ? key : at->second;
 }
 
-std::string subject_name(const bench& b) { return is_production(b.subject) ? "cornerturn" : b.subject; }
+std::string subject_name(const bench& b) { return is_library_kernel(b.subject) ? "cornerturn" : b.subject; }
 
 const entry* find_entry(const cell& c, const std::string& contestant) {
     if (contestant == "subject") return &c.subject;
@@ -143,18 +143,18 @@ std::vector<std::string> contestants(const bench& b) {
     return all;
 }
 
-drawing staircase(const ladder& l) {
+drawing ladder_bars(const ladder& l) {
     bar_chart chart{
         .title = fmt::format("{}: ratio to {} of each rung", l.work(), l.yardstick),
         .axis = fmt::format("fraction of {}'s speed (more is better); line at a bar's end: 10th to 90th percentile",
                             l.yardstick),
         .keys = rung_keys(l),
-        .rule = {{1.0, l.yardstick}}};
+        .reference_line = {{1.0, l.yardstick}}};
     for (const rung& r : l.rungs) {
         if (r.failed) chart.bars.push_back({.label = r.kernel, .value = "WRONG", .value_style = "bad strong"});
         if (!r.time) continue;
         const std::string hint = fmt::format("{}: {:.2f} us, {} {}, {:.3f} of {}", r.kernel, r.time->median_s * 1e6,
-                                             grouped(r.rate), l.does->facts().rate.name, r.ratio, l.yardstick);
+                                             grouped(r.rate), l.op->facts().rate.name, r.ratio, l.yardstick);
         chart.bars.push_back(
             {.label = r.kernel,
              .parts = {{r.ratio, rung_style(r), hint}},
@@ -165,9 +165,9 @@ drawing staircase(const ladder& l) {
 }
 
 std::optional<drawing> costs(const ladder& l) {
-    const std::string what = fmt::format("{}s", l.does->facts().step);
+    const std::string steps = fmt::format("{}s", l.op->facts().step);
     bar_chart chart{.title = fmt::format("{}: sectors and wavefronts of each rung", l.work()),
-                    .axis = fmt::format("for each 32 {} (fewer is better)", what)};
+                    .axis = fmt::format("for each 32 {} (fewer is better)", steps)};
     for (const cost& c : cost_kinds()) chart.keys.push_back({c.name, c.style});
     if (l.steps() <= 0) return std::nullopt;
     for (const rung& r : l.rungs) {
@@ -179,7 +179,7 @@ std::optional<drawing> costs(const ladder& l) {
             sum += each;
             if (each > 0)
                 bar.parts.push_back(
-                    {each, c.style, fmt::format("{}: {:.3g} {} for 32 {}", r.kernel, each, c.name, what)});
+                    {each, c.style, fmt::format("{}: {:.3g} {} for 32 {}", r.kernel, each, c.name, steps)});
         }
         bar.value = r.failed ? "WRONG" : fmt::format("{:.3g}", sum);
         if (r.failed) bar.value_style = "bad strong";
@@ -194,9 +194,9 @@ std::optional<drawing> ratios_by_size(const std::vector<const ladder*>& ladders)
     std::vector<std::string> order;
     line_chart chart{.title = fmt::format("{} {}: ratio to {} against size", ladders.front()->name(),
                                           ladders.front()->dtype, ladders.front()->yardstick),
-                     .x_axis = fmt::format("bytes of {}, by size", ladders.front()->does->facts().operands),
+                     .x_axis = fmt::format("bytes of {}, by size", ladders.front()->op->facts().operands),
                      .y_axis = fmt::format("ratio to {}", ladders.front()->yardstick),
-                     .rule = 1.0};
+                     .reference_line = 1.0};
     for (const ladder* l : ladders) {
         const std::string size = l->work().substr(0, l->work().rfind(' '));
         if (!(l->bytes() > 0)) return std::nullopt;
@@ -220,7 +220,7 @@ std::optional<drawing> ratios_by_size(const std::vector<const ladder*>& ladders)
     return draw(chart);
 }
 
-drawing heat(const bench& b) {
+drawing ratio_heat_map(const bench& b) {
     const std::vector<int> sizes = element_sizes(b);
     const char* const yardstick = b.facts().yardstick;
     heat_map map{.title = fmt::format("{}: ratio to {} by shape and element size", b.subject, yardstick),
@@ -246,7 +246,7 @@ drawing heat(const bench& b) {
     return draw(map);
 }
 
-drawing beside_peers(const bench& b) {
+drawing peer_marks(const bench& b) {
     constexpr std::pair<mark, const char*> kMarks[] = {{mark::square, "s1"},  {mark::down, "s3"},   {mark::up, "s4"},
                                                        {mark::diamond, "s6"}, {mark::square, "s5"}, {mark::up, "s7"}};
     const std::vector<std::string> all = contestants(b);
@@ -288,7 +288,7 @@ std::optional<drawing> squares(const bench& b) {
     line_chart chart{.title = fmt::format("{}: ratio to {} of square matrices", b.subject, yardstick),
                      .x_axis = "n, of n x n matrices",
                      .y_axis = "ratio to " + yardstick,
-                     .rule = 1.0};
+                     .reference_line = 1.0};
     std::map<double, std::string> ticks;
     for (int size : element_sizes(b)) {
         line_chart::series series{.name = b.of_sizes() ? bytes_text(size) : subject_name(b),
@@ -315,7 +315,7 @@ drawing ratios_by_shape(const bench& b) {
         .axis = fmt::format("fraction of {}'s speed (more is better); line at a bar's end: 10th to 90th percentile",
                             yardstick),
         .keys = {{"at least as fast", "s0"}, {"slower", "s1"}},
-        .rule = {{1.0, yardstick}}};
+        .reference_line = {{1.0, yardstick}}};
     for (const cell& c : b.cells) {
         const entry& e = c.subject;
         if (!e.fault.empty()) chart.bars.push_back({.label = c.shape, .value = "WRONG", .value_style = "bad strong"});
@@ -344,7 +344,7 @@ drawing roofline(const bench& b, std::optional<double> bandwidth) {
     double least = 1e300, most = 0;
     const auto roof_at = [&](double x) { return bandwidth ? std::min(b.peak, *bandwidth * x) : b.peak; };
     for (const cell& c : b.cells) {
-        const double x = b.does->operations_per_byte(c.sizes, c.element_size);
+        const double x = b.op->operations_per_byte(c.sizes, c.element_size);
         if (!(x > 0)) continue;
         for (auto [series, e] : {std::pair(&theirs, &c.yardstick), std::pair(&subject, &c.subject)}) {
             if (!e->timed()) continue;

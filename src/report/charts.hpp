@@ -13,11 +13,11 @@ namespace cornerturn::report {
 // The display name of a contestant's key in a stored bench: the key itself if it has no other name.
 std::string contestant_name(const std::string& key);
 // Whether it is one of the library's own kernels.
-bool is_production(const std::string& kernel);
+bool is_library_kernel(const std::string& kernel);
 // "transposes", "permutations": the operation's name if it has no other.
-std::string work_name(const operation& does);
+std::string work_name(const operation& op);
 
-// A counter whose value for each 32 steps of the operation is a cost. The charts draw them in the order of
+// A counter that costs time. The charts show its value for each 32 steps of the operation, in the order of
 // cost_kinds().
 struct cost {
     const char *metric, *name, *style;
@@ -34,15 +34,17 @@ const entry* find_entry(const cell& c, const std::string& contestant);
 // Whether the contestant is an upper bound on the others' speed, not a peer.
 bool is_ceiling(const bench& b, const std::string& contestant);
 
-// The ratio of each rung. The ladder must have times.
-drawing staircase(const ladder& l);
+// One bar per rung: its ratio. The ladder must have times.
+drawing ladder_bars(const ladder& l);
 // Sectors and wavefronts of each rung. Nothing if no rung has counters, or if the matrix is empty.
 std::optional<drawing> costs(const ladder& l);
 // At least two ladders with times, sorted by size. Nothing if no kernel ran at every size.
 std::optional<drawing> ratios_by_size(const std::vector<const ladder*>& ladders);
 
-drawing heat(const bench& b);
-drawing beside_peers(const bench& b);
+// Ratios by shape and element size, as coloured cells.
+drawing ratio_heat_map(const bench& b);
+// The ratio of each contestant at each shape, as a mark.
+drawing peer_marks(const bench& b);
 // Square matrices only: ratio against n, one line per element size. Nothing if there are fewer than two sizes.
 std::optional<drawing> squares(const bench& b);
 // One bar per cell. For benches with one element size.

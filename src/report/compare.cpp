@@ -24,7 +24,7 @@ std::vector<measured> all_of(const document& d) {
         }
         return all;
     }
-    const bench& b = std::get<bench>(d.what);
+    const bench& b = std::get<bench>(d.results);
     for (const cell& c : b.cells) {
         // The same shape can be in several groups.
         std::string name = fmt::format("{}: {}", c.group, c.shape);
@@ -36,16 +36,16 @@ std::vector<measured> all_of(const document& d) {
 
 }  // namespace
 
-judgement judge(const lab::timing& before, const lab::timing& after) {
-    if (!before.apart_from(after)) return judgement::within;
-    return after.p90_s < before.p10_s ? judgement::faster : judgement::slower;
+speed_verdict verdict_of(const lab::timing& before, const lab::timing& after) {
+    if (!before.is_clearly_different_from(after)) return speed_verdict::within;
+    return after.p90_s < before.p10_s ? speed_verdict::faster : speed_verdict::slower;
 }
 
-std::string work_of(const document& d) {
+std::string comparison_key(const document& d) {
     if (const ladder* const l = d.as_ladder())
         return l->timed() ? fmt::format("ladder of {}, {}", l->name(), l->work()) : "";
-    const bench& b = std::get<bench>(d.what);
-    return fmt::format("bench of {}{}", b.does->name(), d.device.kind == "host" ? " on the host" : "");
+    const bench& b = std::get<bench>(d.results);
+    return fmt::format("bench of {}{}", b.op->name(), d.device.kind == "host" ? " on the host" : "");
 }
 
 std::vector<change> changes(const document& before, const document& after) {

@@ -8,23 +8,23 @@
 
 namespace cornerturn::report {
 
-enum class judgement { within, faster, slower };
+enum class speed_verdict { within, faster, slower };
 
 // A change counts only if the ranges from the 10th to the 90th percentile do not overlap.
-judgement judge(const lab::timing& before, const lab::timing& after);
+speed_verdict verdict_of(const lab::timing& before, const lab::timing& after);
 
 struct change {
-    std::string what;  // a kernel's id, or a cell's shape
+    std::string name;  // a kernel's id, or a cell's group and shape
     bool kernel;
     lab::timing before, after;
     double ratio_before, ratio_after;  // to the yardstick of their own run
 
-    judgement beyond() const { return judge(before, after); }
+    speed_verdict verdict() const { return verdict_of(before, after); }
     double percent() const { return (after.median_s / before.median_s - 1) * 100; }
 };
 
-// Two documents can be compared if this is equal. Empty if nothing was timed.
-std::string work_of(const document& d);
+// Names the measured work. Documents with the same key can be compared. Empty if nothing was timed.
+std::string comparison_key(const document& d);
 
 // Kernels or cells that were timed in both. If a document has one twice, the first counts.
 std::vector<change> changes(const document& before, const document& after);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kLargest = 1e18, kLongest = 1e6;  // of a count, and of a time in seconds
 
-std::vector<std::string> once(const auto& all) {
+std::vector<std::string> distinct_methods(const auto& all) {
     std::vector<std::string> out;
     for (const auto& each : all) {
         if (!each.method.empty() && std::find(out.begin(), out.end(), each.method) == out.end())
@@ -48,7 +48,7 @@ lab::device_info read_device(const field& from) {
         if (const auto cores = from.find("cores"))
             device.cores = static_cast<int>(std::min<std::int64_t>(cores->count(), 1 << 20));
     } else if (device.kind != "emulator") {
-        from["kind"].fail("is not known: it can be emulator, cuda or host");
+        from["kind"].fail("is not known: it must be emulator, cuda or host");
     }
     return device;
 }
@@ -60,8 +60,8 @@ provenance read_provenance(const field& top) {
             from->text_of("ncu")};
 }
 
-readings read_readings(const field& from) {
-    readings all;
+counter_values read_counter_values(const field& from) {
+    counter_values all;
     for (const auto& [name, value] : from.members()) all[name] = value.number(0, kLargest);
     return all;
 }
@@ -90,14 +90,14 @@ void read_time(const field& from, ladder& of, rung& r) {
     if (!time) return;
     r.time = read_timing(*time);
     r.method = time->text_of("method");
-    const char* const rate = of.does->facts().rate.json;
+    const char* const rate = of.op->facts().rate.json;
     r.rate = from[rate].positive();
     const field yardstick = from["yardstick"];
-    const std::string what = yardstick["what"].text();
-    if (!of.yardstick.empty() && what != of.yardstick)
+    const std::string name = yardstick["what"].text();
+    if (!of.yardstick.empty() && name != of.yardstick)
         yardstick["what"].fail(
             fmt::format("differs from the one before it, {}: a ladder has one yardstick", of.yardstick));
-    of.yardstick = what;
+    of.yardstick = name;
     if (of.steps() <= 0) time->fail("must be absent: an empty matrix takes no time");
     r.yardstick = read_timing(yardstick);
     r.yardstick_rate = yardstick[rate].positive();
@@ -107,16 +107,16 @@ void read_time(const field& from, ladder& of, rung& r) {
 }
 
 // False for kernels that this program does not have.
-bool is_ceiling(const operation& does, const std::string& id) {
+bool is_ceiling(const operation& op, const std::string& id) {
     return std::any_of(kernels().begin(), kernels().end(),
-                       [&](const kernel& k) { return k.id == id && does.is_ceiling(k); });
+                       [&](const kernel& k) { return k.id == id && op.is_ceiling(k); });
 }
 
 rung read_rung(const field& from, ladder& of, const lab::device_info& device) {
     rung r;
     r.kernel = from["kernel"].text();
     if (r.kernel.empty()) from["kernel"].fail("is empty");
-    r.ceiling = is_ceiling(*of.does, r.kernel);
+    r.ceiling = is_ceiling(*of.op, r.kernel);
     const bool good = read_outcome(from, r.skipped, r.fault, r.failed);
     if (!r.ran()) return r;
     if (const auto verified = from.find("verified")) {
@@ -125,10 +125,10 @@ rung read_rung(const field& from, ladder& of, const lab::device_info& device) {
     }
     // In files of old versions with "hardware_only", "metrics" are the hardware's too.
     const auto more = from.find("hardware_only");
-    if (const auto counted = from.find("metrics")) (more ? r.hardware : r.emulated) = read_readings(*counted);
-    if (more) r.hardware.merge(read_readings(*more));
+    if (const auto counted = from.find("metrics")) (more ? r.hardware : r.emulated) = read_counter_values(*counted);
+    if (more) r.hardware.merge(read_counter_values(*more));
     if (const auto read = from.find("hardware")) {
-        r.hardware = read_readings((*read)["metrics"]);
+        r.hardware = read_counter_values((*read)["metrics"]);
         r.ncu = read->text_of("ncu");
     }
     if (const auto derived = from.find("derived")) {
@@ -157,29 +157,29 @@ const operation& read_operation(const field& from) {
     return **at;
 }
 
-std::vector<std::int64_t> read_sizes(const field& from, const operation& does) {
+std::vector<std::int64_t> read_sizes(const field& from, const operation& op) {
     std::vector<std::int64_t> sizes;
-    for (const option& size : does.facts().sizes) {
+    for (const option& size : op.facts().sizes) {
         const field here = from[key_of(size).c_str()];
         if (size.list)
             for (const field& number : here.items()) sizes.push_back(number.count());
         else
             sizes.push_back(here.count());
     }
-    if (sizes.size() % does.facts().sizes.size() != 0) from.fail("has lists of different lengths");
+    if (sizes.size() % op.facts().sizes.size() != 0) from.fail("has lists of different lengths");
     return sizes;
 }
 
-void read_work(const field& from, const operation& does, ladder& into) {
-    into.does = &does;
-    into.sizes = read_sizes(from, does);
+void read_work(const field& from, const operation& op, ladder& into) {
+    into.op = &op;
+    into.sizes = read_sizes(from, op);
     nlohmann::ordered_json layout = nlohmann::ordered_json::object();
-    for (const option& o : does.facts().layout) {
+    for (const option& o : op.facts().layout) {
         if (const auto given = from.find(key_of(o).c_str())) layout[key_of(o)] = given->scalar();
     }
     into.layout = layout_text(layout);
     // For operations with one element size, files of old versions have no dtype.
-    into.dtype = !does.facts().of_sizes() && !from.find("dtype") ? "f32" : from["dtype"].text();
+    into.dtype = !op.facts().of_sizes() && !from.find("dtype") ? "f32" : from["dtype"].text();
     try {
         into.element_size = find_dtype(into.dtype).size;
     } catch (const invalid_argument&) {
@@ -190,15 +190,15 @@ void read_work(const field& from, const operation& does, ladder& into) {
 ladder read_ladder(const std::vector<field>& results, lab::device_info& device) {
     ladder all;
     // A ladder can begin with kernels of another operation, such as copies. Its last kernel is of its own operation.
-    const operation& does = read_operation(results.back());
+    const operation& op = read_operation(results.back());
     for (const field& from : results) {
         for (const kernel& k : kernels()) {
-            if (from["kernel"].is_text(k.id.c_str()) && !does.accepts(k))
+            if (from["kernel"].is_text(k.id.c_str()) && !op.accepts(k))
                 from["kernel"].fail(
-                    fmt::format("is not a kernel of {}, but the last one is: a ladder has one operation", does.name()));
+                    fmt::format("is not a kernel of {}, but the last one is: a ladder has one operation", op.name()));
         }
         ladder here;
-        read_work(from, does, here);
+        read_work(from, op, here);
         const lab::device_info on = read_device(from["device"]);
         if (&from == &results.front()) {
             all = here;
@@ -213,16 +213,16 @@ ladder read_ladder(const std::vector<field>& results, lab::device_info& device) 
     return all;
 }
 
-entry read_entry(const field& from, const operation& does) {
+entry read_entry(const field& from, const operation& op) {
     entry e;
     bool failed = false;
     e.kernel = from["kernel"].text();
-    e.ceiling = is_ceiling(does, e.kernel);
+    e.ceiling = is_ceiling(op, e.kernel);
     if (!read_outcome(from, e.skipped, e.fault, failed)) return e;
     e.time = read_timing(from["time"]);
-    e.rate = from[does.facts().rate.json].positive();
+    e.rate = from[op.facts().rate.json].positive();
     if (const auto ratio = from.find("ratio")) e.ratio = ratio->positive();
-    for (const bench_comparison& by : does.facts().comparisons) {
+    for (const bench_comparison& by : op.facts().comparisons) {
         const auto object = from.find(by.object);
         e.compared.push_back(object ? (*object)[by.member].number(0, kLargest) : 0);
     }
@@ -236,7 +236,7 @@ cell read_cell(const field& from, const bench& of) {
     // Lists of sizes are only in the text: they do not describe every cell of a bench.
     const std::vector<option>& sizes = of.facts().sizes;
     if (std::none_of(sizes.begin(), sizes.end(), [](const option& o) { return o.list; }))
-        c.sizes = read_sizes(from, *of.does);
+        c.sizes = read_sizes(from, *of.op);
     c.element_size =
         of.of_sizes() ? static_cast<int>(from["element_size"].number(1, 1 << 20)) : of.facts().element_sizes.front();
     if (const auto bytes = from.find("bytes")) c.bytes = bytes->positive();
@@ -246,18 +246,18 @@ cell read_cell(const field& from, const bench& of) {
         return c;
     }
     c.method = from["method"].text();
-    c.yardstick = read_entry(from["yardstick"], *of.does);
+    c.yardstick = read_entry(from["yardstick"], *of.op);
     c.yardstick.ratio = 0;
-    c.subject = read_entry(from["subject"], *of.does);
+    c.subject = read_entry(from["subject"], *of.op);
     // No ratio without the yardstick. Files of old versions have the ratio in only one of subject and cell.
     if (c.subject.timed() && c.yardstick.timed() && c.subject.ratio == 0) c.subject.ratio = from["ratio"].positive();
     if (const auto peers = from.find("peers")) {
-        for (const auto& [name, peer] : peers->members()) c.peers.emplace_back(name, read_entry(peer, *of.does));
+        for (const auto& [name, peer] : peers->members()) c.peers.emplace_back(name, read_entry(peer, *of.op));
     }
     if (const auto calls = from.find("ways")) {
         for (const field& call : calls->items()) {
-            timed_call one{call["way"].text(), read_entry(call["yardstick"], *of.does),
-                           read_entry(call["subject"], *of.does)};
+            timed_call one{call["way"].text(), read_entry(call["yardstick"], *of.op),
+                           read_entry(call["subject"], *of.op)};
             if (one.subject.timed() && one.yardstick.timed()) one.subject.ratio = call["ratio"].positive();
             c.calls.push_back(std::move(one));
         }
@@ -268,7 +268,7 @@ cell read_cell(const field& from, const bench& of) {
 bench read_bench(const field& top) {
     bench b;
     try {
-        b.does = &find_operation(top["bench"].text());
+        b.op = &find_operation(top["bench"].text());
     } catch (const invalid_argument&) {
         top["bench"].fail("must be one of " + operation_names());
     }
@@ -292,16 +292,16 @@ bool ladder::timed() const {
     return std::any_of(rungs.begin(), rungs.end(), [](const rung& r) { return r.time.has_value(); });
 }
 
-std::string ladder::work() const { return fmt::format("{}{} {}", does->text_of(sizes), layout, dtype); }
-double ladder::steps() const { return does->steps(sizes); }
-double ladder::bytes() const { return does->operand_bytes(sizes, element_size); }
+std::string ladder::work() const { return fmt::format("{}{} {}", op->text_of(sizes), layout, dtype); }
+double ladder::steps() const { return op->steps(sizes); }
+double ladder::bytes() const { return op->operand_bytes(sizes, element_size); }
 
 std::string bench::where(const cell& c) const {
     return of_sizes() ? fmt::format("{} of {} bytes", c.shape, c.element_size) : c.shape;
 }
 
-std::vector<std::string> ladder::methods() const { return once(rungs); }
-std::vector<std::string> bench::methods() const { return once(cells); }
+std::vector<std::string> ladder::methods() const { return distinct_methods(rungs); }
+std::vector<std::string> bench::methods() const { return distinct_methods(cells); }
 
 document read_document(const std::string& file, const std::string& text) {
     const nlohmann::ordered_json parsed = parse(file, text);
@@ -323,12 +323,12 @@ document read_document(const std::string& file, const std::string& text) {
         d.device = read_device(top["device"]);
         if (d.device.kind == "emulator")
             top["device"]["kind"].fail("must be cuda or host: the emulator measures no time");
-        d.what = read_bench(top);
+        d.results = read_bench(top);
         return d;
     }
     const std::vector<field> results = ladder ? top["results"].items() : std::vector{top};
     if (results.empty()) top["results"].fail("is empty");
-    d.what = read_ladder(results, d.device);
+    d.results = read_ladder(results, d.device);
     return d;
 }
 

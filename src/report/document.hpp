@@ -20,7 +20,7 @@ struct provenance {
 };
 
 // Counters by Nsight Compute's names.
-using readings = std::map<std::string, double>;
+using counter_values = std::map<std::string, double>;
 
 // One kernel of a ladder.
 struct rung {
@@ -31,17 +31,17 @@ struct rung {
     double rate = 0, yardstick_rate = 0, ratio = 0;
     double of_peak = 0, noted = 0;  // 0: not in the file
     bool ceiling = false;           // an upper bound on the others' speed, such as a copy
-    readings emulated, hardware;
+    counter_values emulated, hardware;
     std::string ncu;
     std::optional<double> conflicts[2];  // loads, stores
 
     bool ran() const { return skipped.empty(); }
     // The emulator's counters, or the hardware's if there are none.
-    const readings& counted() const { return emulated.empty() ? hardware : emulated; }
+    const counter_values& counted() const { return emulated.empty() ? hardware : emulated; }
 };
 
 struct ladder {
-    const operation* does = nullptr;
+    const operation* op = nullptr;
     std::string dtype, yardstick;     // "f32", "memcpy"
     std::vector<std::int64_t> sizes;  // in the order of operation_facts::sizes
     std::string layout;               // ", source-ld 1027"; empty for the default layout
@@ -49,7 +49,7 @@ struct ladder {
     std::vector<rung> rungs;
 
     bool timed() const;
-    std::string name() const { return does->name(); }
+    std::string name() const { return op->name(); }
     std::string work() const;                  // "4096 x 4096 f32"
     double steps() const;                      // elements moved, or multiply-adds
     double bytes() const;                      // of all operands
@@ -67,7 +67,7 @@ struct entry {
     bool timed() const { return time.has_value(); }
 };
 
-// One method of calling, at one shape.
+// One way of calling, at one shape.
 struct timed_call {
     std::string name;          // "one call"
     entry yardstick, subject;  // the subject has its ratio to the yardstick
@@ -88,13 +88,13 @@ struct framework {
 };
 
 struct bench {
-    const operation* does = nullptr;
+    const operation* op = nullptr;
     std::string subject, yardstick;
     double peak = 0;  // the device's upper limit of the rate, in the rate's unit; 0: not in the file
     std::vector<framework> frameworks;
     std::vector<cell> cells;
 
-    const operation_facts& facts() const { return does->facts(); }
+    const operation_facts& facts() const { return op->facts(); }
     bool of_sizes() const { return facts().of_sizes(); }  // whether it has several element sizes
     std::string where(const cell& c) const;               // "8192 x 8192 of 4 bytes"
     std::vector<std::string> methods() const;             // each once
@@ -104,10 +104,10 @@ struct document {
     std::string file, stem;  // the path as given, and the file's name without folder and suffix
     provenance made;
     lab::device_info device;
-    std::variant<ladder, bench> what;
+    std::variant<ladder, bench> results;
 
-    const ladder* as_ladder() const { return std::get_if<ladder>(&what); }
-    const bench* as_bench() const { return std::get_if<bench>(&what); }
+    const ladder* as_ladder() const { return std::get_if<ladder>(&results); }
+    const bench* as_bench() const { return std::get_if<bench>(&results); }
 };
 
 // Throws an error that names the file and the field at fault.

@@ -95,7 +95,7 @@ ordered_json parse(const std::string& file, const std::string& text) {
         if (wrong.byte > text.size()) throw error(fmt::format("{} is incomplete: its JSON ends too early", file));
         throw error(fmt::format("{} is not JSON: there is a mistake at byte {}", file, wrong.byte));
     } catch (const ordered_json::exception&) {
-        throw error(fmt::format("{} cannot be read: a number in its JSON is too large", file));
+        throw error(fmt::format("{}: a number in its JSON is too large", file));
     }
 }
 

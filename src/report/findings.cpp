@@ -42,7 +42,7 @@ std::string excess_text(const rung& fast, const rung& slow, const ladder& l) {
     for (const cost& kind : cost_kinds()) {
         if (most == nullptr || excess(kind) > excess(*most)) most = &kind;
     }
-    const std::string steps = fmt::format("{}s", l.does->facts().step);
+    const std::string steps = fmt::format("{}s", l.op->facts().step);
     if (excess(*most) <= 0)
         return fmt::format(
             "The counters do not explain it: for each 32 {} it needs no more sectors or wavefronts than {}.", steps,
@@ -51,7 +51,7 @@ std::string excess_text(const rung& fast, const rung& slow, const ladder& l) {
                        most->name, cost_of(slow, *most, l), steps, fast.kernel, cost_of(fast, *most, l));
 }
 
-std::vector<std::string> of_timed(const document& d, const ladder& l) {
+std::vector<std::string> timed_findings(const document& d, const ladder& l) {
     const rung *fast = nullptr, *slow = nullptr;
     std::size_t timed = 0;
     for (const rung& r : l.rungs) {
@@ -72,14 +72,14 @@ std::vector<std::string> of_timed(const document& d, const ladder& l) {
     return all;
 }
 
-std::vector<std::string> of_counted(const document& d, const ladder& l) {
+std::vector<std::string> counted_findings(const document& d, const ladder& l) {
     std::vector<const rung*> ran, both;
     for (const rung& r : l.rungs) {
         if (r.ran() && !r.counted().empty() && !r.ceiling) ran.push_back(&r);
         if (!r.emulated.empty() && !r.hardware.empty()) both.push_back(&r);
     }
     std::vector<std::string> all;
-    const std::string steps = fmt::format("for each 32 {}s", l.does->facts().step);
+    const std::string steps = fmt::format("for each 32 {}s", l.op->facts().step);
     if (!ran.empty() && l.steps() > 0) {
         const auto [least, most] = std::minmax_element(
             ran.begin(), ran.end(), [&](const rung* a, const rung* b) { return cost_of(*a, l) < cost_of(*b, l); });
@@ -105,7 +105,8 @@ std::vector<std::string> of_counted(const document& d, const ladder& l) {
 // A contestant of a bench, at the shapes for which it was timed.
 struct standing {
     std::string key, name;
-    std::vector<double> ratios, slowdowns;  // to the yardstick; to the subject, which is this many times as fast
+    std::vector<double> ratios;     // to the yardstick
+    std::vector<double> slowdowns;  // the subject's speed divided by this contestant's
 
     double median() const { return lab::percentile(ratios, 0.5); }
     double times() const { return lab::percentile(slowdowns, 0.5); }
@@ -134,7 +135,7 @@ std::string slower_text(double times) {
     return fmt::format("{:.{}f} x {}", factor, factor < 10 ? 1 : 0, times > 1 ? "slower" : "faster");
 }
 
-std::vector<std::string> of_bench(const document& d, const bench& b) {
+std::vector<std::string> bench_findings(const document& d, const bench& b) {
     const cell* worst = nullptr;
     std::size_t shapes = 0, ahead = 0;
     for (const cell& c : b.cells) {
@@ -149,7 +150,7 @@ std::vector<std::string> of_bench(const document& d, const bench& b) {
     const auto pytorch =
         std::find_if(all.begin(), all.end(), [](const standing& s) { return s.name == contestant_name("torch"); });
     std::vector<std::string> found = {
-        fmt::format("On {}, {} runs {} at {}{}.", device_text(d.device), subject_name(b), work_name(*b.does),
+        fmt::format("On {}, {} runs {} at {}{}.", device_text(d.device), subject_name(b), work_name(*b.op),
                     speed_text(all.front().median(), yardstick),
                     pytorch == all.end()
                         ? ", the median of " + plural(shapes, "measurement")
@@ -174,9 +175,9 @@ std::vector<std::string> of_bench(const document& d, const bench& b) {
 }  // namespace
 
 std::vector<std::string> findings_of(const document& d) {
-    if (const bench* const b = d.as_bench()) return of_bench(d, *b);
+    if (const bench* const b = d.as_bench()) return bench_findings(d, *b);
     const ladder& l = *d.as_ladder();
-    return l.timed() ? of_timed(d, l) : of_counted(d, l);
+    return l.timed() ? timed_findings(d, l) : counted_findings(d, l);
 }
 
 std::vector<std::string> findings_of(const std::vector<document>& documents) {
@@ -187,7 +188,7 @@ std::vector<std::string> findings_of(const std::vector<document>& documents) {
     std::vector<std::pair<int, const document*>> order;
     for (const document& d : documents) {
         const bench* const b = d.as_bench();
-        const operation_facts& facts = b != nullptr ? b->facts() : d.as_ladder()->does->facts();
+        const operation_facts& facts = b != nullptr ? b->facts() : d.as_ladder()->op->facts();
         const int kind = (b != nullptr ? 0 : d.as_ladder()->timed() ? 2 : 4) + (facts.rate.arithmetic != nullptr);
         order.emplace_back(seen[std::to_string(kind)]++ * 6 + kind, &d);
     }
@@ -212,14 +213,14 @@ std::optional<drawing> headline(const std::vector<document>& documents) {
     std::string yardstick;
     for (const document& d : documents) {
         const bench* const b = d.as_bench();
-        if (b == nullptr || b->facts().rate.arithmetic != nullptr || !is_production(b->subject)) continue;
+        if (b == nullptr || b->facts().rate.arithmetic != nullptr || !is_library_kernel(b->subject)) continue;
         std::vector<standing> all = standings(*b);
         if (all.size() < 2) continue;
         ++benches;
         yardstick = b->facts().yardstick;
         std::stable_sort(all.begin() + 1, all.end(),
                          [](const standing& a, const standing& z) { return a.median() > z.median(); });
-        share_chart::group group{.name = fmt::format("{} on {}", work_name(*b->does), device_text(d.device))};
+        share_chart::group group{.name = fmt::format("{} on {}", work_name(*b->op), device_text(d.device))};
         group.name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(group.name[0])));
         for (const standing& s : all) {
             const bool subject = s.key == "subject";
@@ -239,7 +240,7 @@ std::optional<drawing> headline(const std::vector<document>& documents) {
     };
     chart.title = fmt::format("cornerturn's median speed is {} of {}'s", range(ours), yardstick);
     if (!pytorch.empty()) chart.title += ", PyTorch's " + range(pytorch);
-    chart.below = fmt::format("Bars: the median over all shapes. The vertical line is {}'s speed", yardstick);
+    chart.subtitle = fmt::format("Bars: the median over all shapes. The vertical line is {}'s speed", yardstick);
     return draw(chart);
 }
 

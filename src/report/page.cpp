@@ -52,20 +52,20 @@ struct each : Ts... {
 
 std::string html_of(const text& t) {
     switch (t.as) {
-        case tone::code: return fmt::format("<code>{}</code>", escaped(t.words));
-        case tone::good: return fmt::format("<span class=\"good\">{}</span>", escaped(t.words));
-        case tone::bad: return fmt::format("<span class=\"bad\">{}</span>", escaped(t.words));
-        default: return escaped(t.words);
+        case tone::code: return fmt::format("<code>{}</code>", escaped(t.content));
+        case tone::good: return fmt::format("<span class=\"good\">{}</span>", escaped(t.content));
+        case tone::bad: return fmt::format("<span class=\"bad\">{}</span>", escaped(t.content));
+        default: return escaped(t.content);
     }
 }
 
 // A box that scrolls sideways if the page is narrower than its content. The hint above it is visible only then.
-std::string scrolling(const char* what, double width, const char* classes, const std::string& inside) {
+std::string scrolling(const char* kind, double width, const char* classes, const std::string& inside) {
     return fmt::format(
         "<div class=\"wide\" style=\"--w:{:.0f}px\"><p class=\"hint\">This {} is wider than the page: scroll it "
         "sideways to "
         "see all of it.</p>\n<div class=\"{}\" tabindex=\"0\">{}</div></div>\n",
-        width, what, classes, inside);
+        width, kind, classes, inside);
 }
 
 // An estimate of the width in a browser, because the font is unknown.
@@ -74,7 +74,7 @@ double width_of(const text_table& t) {
     double width = 0;
     for (std::size_t i = 0; i < t.columns.size(); ++i) {
         std::size_t most = t.columns[i].heading.size();
-        for (const auto& row : t.rows) most = std::max(most, row[i].words.size());
+        for (const auto& row : t.rows) most = std::max(most, row[i].content.size());
         width += kCharacter * static_cast<double>(most) + kPadding;
     }
     return width;
@@ -82,13 +82,14 @@ double width_of(const text_table& t) {
 
 std::string html_of(const text_table& t) {
     std::string out = "<table>\n<thead><tr>";
-    const auto side = [&](std::size_t i) { return t.columns[i].right_aligned ? " class=\"right\"" : ""; };
+    const auto alignment_class = [&](std::size_t i) { return t.columns[i].right_aligned ? " class=\"right\"" : ""; };
     for (std::size_t i = 0; i < t.columns.size(); ++i)
-        out += fmt::format("<th scope=\"col\"{}>{}</th>", side(i), escaped(t.columns[i].heading));
+        out += fmt::format("<th scope=\"col\"{}>{}</th>", alignment_class(i), escaped(t.columns[i].heading));
     out += "</tr></thead>\n<tbody>\n";
     for (const auto& row : t.rows) {
         out += "<tr>";
-        for (std::size_t i = 0; i < row.size(); ++i) out += fmt::format("<td{}>{}</td>", side(i), html_of(row[i]));
+        for (std::size_t i = 0; i < row.size(); ++i)
+            out += fmt::format("<td{}>{}</td>", alignment_class(i), html_of(row[i]));
         out += "</tr>\n";
     }
     const bool is_long = t.rows.size() > kLong;
@@ -96,12 +97,12 @@ std::string html_of(const text_table& t) {
            scrolling("table", width_of(t), is_long ? "box long" : "box", out + "</tbody>\n</table>");
 }
 
-std::string html_of(const block& b) {
-    return std::visit(each{[](const paragraph& p) { return fmt::format("<p>{}</p>\n", html_of(p.words)); },
-                           [](const heading& h) { return fmt::format("<h3>{}</h3>\n", escaped(h.words)); },
-                           [](const facts& f) {
+std::string html_of(const page_element& e) {
+    return std::visit(each{[](const paragraph& p) { return fmt::format("<p>{}</p>\n", html_of(p.content)); },
+                           [](const heading& h) { return fmt::format("<h3>{}</h3>\n", escaped(h.content)); },
+                           [](const definition_list& list) {
                                std::string out = "<dl>\n";
-                               for (const auto& [name, value] : f.rows)
+                               for (const auto& [name, value] : list.rows)
                                    out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped(name), html_of(value));
                                return out + "</dl>\n";
                            },
@@ -111,13 +112,13 @@ std::string html_of(const block& b) {
                                                   scrolling("plot", f.art.width(), "box", f.art.in_page()),
                                                   escaped(f.caption));
                            }},
-                      b);
+                      e);
 }
 
 // Escapes the text, so that no renderer takes it for markup.
-std::string markdown_of(const std::string& words) {
+std::string markdown_of(const std::string& text) {
     std::string out;
-    for (char c : words) {
+    for (char c : text) {
         switch (c) {
             case '<': out += "&lt;"; break;
             case '>': out += "&gt;"; break;
@@ -134,13 +135,13 @@ std::string markdown_of(const std::string& words) {
 }
 
 std::string markdown_of(const text& t) {
-    if (t.as == tone::plain || t.words.empty()) return markdown_of(t.words);
-    if (t.as != tone::code) return fmt::format("**{}**", markdown_of(t.words));
+    if (t.as == tone::plain || t.content.empty()) return markdown_of(t.content);
+    if (t.as != tone::code) return fmt::format("**{}**", markdown_of(t.content));
     // Inside a code span nothing is markup, except for its end.
-    const bool plain = std::none_of(t.words.begin(), t.words.end(), [](char c) {
+    const bool plain = std::none_of(t.content.begin(), t.content.end(), [](char c) {
         return c == '`' || c == '\\' || static_cast<unsigned char>(c) < 0x20;
     });
-    return plain ? fmt::format("`{}`", t.words) : markdown_of(t.words);
+    return plain ? fmt::format("`{}`", t.content) : markdown_of(t.content);
 }
 
 std::string markdown_of(const text_table& t) {
@@ -159,8 +160,8 @@ std::string markdown_of(const text_table& t) {
 std::vector<const figure*> page::figures() const {
     std::vector<const figure*> all;
     for (const section& s : sections) {
-        for (const block& b : s.blocks) {
-            if (const auto* const f = std::get_if<figure>(&b)) all.push_back(f);
+        for (const page_element& e : s.content) {
+            if (const auto* const f = std::get_if<figure>(&e)) all.push_back(f);
         }
     }
     return all;
@@ -184,7 +185,7 @@ std::string html(const page& p) {
         // The title of a single section is the page's title.
         out += fmt::format("<section id=\"s{}\">\n", i + 1);
         if (p.sections.size() > 1) out += fmt::format("<h2>{}</h2>\n", escaped(p.sections[i].title));
-        for (const block& b : p.sections[i].blocks) out += html_of(b);
+        for (const page_element& e : p.sections[i].content) out += html_of(e);
         out += "</section>\n";
     }
     return out + "</body>\n</html>\n";
@@ -195,11 +196,11 @@ std::string markdown(const page& p, const std::function<std::string(const std::s
     if (!p.findings.empty()) out += fmt::format("\n{}\n", markdown_of(fmt::format("{}", fmt::join(p.findings, " "))));
     for (const section& s : p.sections) {
         if (p.sections.size() > 1) out += fmt::format("\n## {}\n", markdown_of(s.title));
-        for (const block& b : s.blocks) {
+        for (const page_element& e : s.content) {
             const std::string printed = std::visit(
-                each{[](const paragraph& it) { return markdown_of(it.words) + "\n"; },
-                     [](const heading& it) { return fmt::format("### {}\n", markdown_of(it.words)); },
-                     [](const facts& it) {
+                each{[](const paragraph& it) { return markdown_of(it.content) + "\n"; },
+                     [](const heading& it) { return fmt::format("### {}\n", markdown_of(it.content)); },
+                     [](const definition_list& it) {
                          std::string list;
                          for (const auto& [name, value] : it.rows)
                              list += fmt::format("- {}: {}\n", markdown_of(name), markdown_of(value));
@@ -211,7 +212,7 @@ std::string markdown(const page& p, const std::function<std::string(const std::s
                          if (at.empty()) return std::string();
                          return fmt::format("![{}]({})\n\n{}\n", markdown_of(it.name), at, markdown_of(it.caption));
                      }},
-                b);
+                e);
             if (!printed.empty()) out += "\n" + printed;
         }
     }

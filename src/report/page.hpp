@@ -15,19 +15,19 @@ namespace cornerturn::report {
 enum class tone { plain, code, good, bad };
 
 struct text {
-    std::string words;
+    std::string content;
     tone as = tone::plain;
-    text(std::string words, tone as = tone::plain) : words(std::move(words)), as(as) {}
-    text(const char* words) : words(words) {}
+    text(std::string content, tone as = tone::plain) : content(std::move(content)), as(as) {}
+    text(const char* content) : content(content) {}
 };
 
 struct paragraph {
-    text words;
+    text content;
 };
 struct heading {
-    std::string words;
+    std::string content;
 };
-struct facts {
+struct definition_list {
     std::vector<std::pair<std::string, text>> rows;
 };
 struct text_table {
@@ -39,11 +39,11 @@ struct figure {
     std::string caption;
     drawing art;
 };
-using block = std::variant<paragraph, heading, facts, text_table, figure>;
+using page_element = std::variant<paragraph, heading, definition_list, text_table, figure>;
 
 struct section {
     std::string title;
-    std::vector<block> blocks;
+    std::vector<page_element> content;
 };
 struct page {
     std::string title;

@@ -78,7 +78,7 @@ double keys_height(const std::vector<key>& keys, double left, double right) {
 }
 
 // Moves the labels at the ends of lines so that none overlaps another. Their order stays.
-void push_apart(std::vector<double>& rows, double gap, double top, double bottom) {
+void space_labels(std::vector<double>& rows, double gap, double top, double bottom) {
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = std::max(rows[i], i == 0 ? top : rows[i - 1] + gap);
     double limit = bottom;
     for (std::size_t i = rows.size(); i-- > 0;) {
@@ -148,7 +148,7 @@ const char* ink_on(const rgb& c) { return luminance(c) < 0.18 ? "on-dark strong"
 
 drawing draw(const bar_chart& chart) {
     constexpr double kPlot = 470, kRow = 23, kBar = 15, kEnd = 96;
-    double left = 60, most = chart.rule ? chart.rule->first : 0;
+    double left = 60, most = chart.reference_line ? chart.reference_line->first : 0;
     for (const auto& bar : chart.bars) {
         left = std::max(left, 20 + width_of(shortened(bar.label), true));
         double sum = 0;
@@ -158,7 +158,8 @@ drawing draw(const bar_chart& chart) {
     if (most <= 0) most = 1;
     const axis_range range = range_of(0, most, false);
     const double right = left + kPlot, head = keys_height(chart.keys, left, right + kEnd);
-    const double top = 10 + head + (chart.rule ? 18 : 0), bottom = top + kRow * static_cast<double>(chart.bars.size());
+    const double top = 10 + head + (chart.reference_line ? 18 : 0),
+                 bottom = top + kRow * static_cast<double>(chart.bars.size());
     drawing art(right + kEnd, bottom + 46, chart.title);
     draw_keys(art, chart.keys, left, right + kEnd, 8);
     const auto x_of = [&](double value) { return left + kPlot * range.at(value); };
@@ -176,9 +177,10 @@ drawing draw(const bar_chart& chart) {
             sum += part.length;
         }
     }
-    if (chart.rule) {
-        art.line(x_of(chart.rule->first), top - 4, x_of(chart.rule->first), bottom, "ink", 1.2);
-        art.text(x_of(chart.rule->first), top - 8, chart.rule->second, "ink strong", anchor::middle, kSmall);
+    if (chart.reference_line) {
+        art.line(x_of(chart.reference_line->first), top - 4, x_of(chart.reference_line->first), bottom, "ink", 1.2);
+        art.text(x_of(chart.reference_line->first), top - 8, chart.reference_line->second, "ink strong", anchor::middle,
+                 kSmall);
     }
     for (std::size_t i = 0; i < chart.bars.size(); ++i) {
         const auto& bar = chart.bars[i];
@@ -190,10 +192,11 @@ drawing draw(const bar_chart& chart) {
             end = std::max(end, bar.spread->second);
         }
         art.text(left - 8, middle + 4, shortened(bar.label), "ink mono", anchor::end, kText);
-        // The value must not be on top of the rule.
+        // The value must not be on top of the reference line.
         double x = x_of(end) + 6;
-        if (chart.rule && x < x_of(chart.rule->first) + 4 && x + width_of(bar.value) + 4 > x_of(chart.rule->first))
-            x = x_of(chart.rule->first) + 6;
+        if (chart.reference_line && x < x_of(chart.reference_line->first) + 4 &&
+            x + width_of(bar.value) + 4 > x_of(chart.reference_line->first))
+            x = x_of(chart.reference_line->first) + 6;
         art.text(x, middle + 4, bar.value, bar.value_style, anchor::start, kText);
     }
     art.line(left, top, left, bottom, "soft");
@@ -231,14 +234,16 @@ void draw_axes(drawing& art, const plot_area& area, const line_chart& chart) {
     art.line(area.left, area.bottom(), area.right(), area.bottom(), "soft");
     art.text(area.left + area.width / 2, area.bottom() + 36, chart.x_axis, "ink", anchor::middle, kText);
     art.text(14, area.top + area.height / 2, chart.y_axis, "ink", anchor::middle, kText, -90);
-    if (chart.rule) art.line(area.left, area.y_of(*chart.rule), area.right(), area.y_of(*chart.rule), "ink", 1.2);
+    if (chart.reference_line)
+        art.line(area.left, area.y_of(*chart.reference_line), area.right(), area.y_of(*chart.reference_line), "ink",
+                 1.2);
 }
 
 void draw_names(drawing& art, const plot_area& area, std::vector<const line_chart::series*> named) {
     std::sort(named.begin(), named.end(), [](auto* a, auto* b) { return a->points.back().y > b->points.back().y; });
     std::vector<double> rows;
     for (const auto* s : named) rows.push_back(area.y_of(s->points.back().y));
-    push_apart(rows, 16, area.top + 6, area.bottom() - 4);
+    space_labels(rows, 16, area.top + 6, area.bottom() - 4);
     for (std::size_t i = 0; i < named.size(); ++i) {
         const point& end = named[i]->points.back();
         const double x = area.x_of(end.x), from = area.right() + 10;
@@ -251,7 +256,7 @@ void draw_names(drawing& art, const plot_area& area, std::vector<const line_char
 }  // namespace
 
 drawing draw(const line_chart& chart) {
-    double x_least = 1e300, x_most = 0, y_least = 1e300, y_most = chart.rule.value_or(0), names = 0;
+    double x_least = 1e300, x_most = 0, y_least = 1e300, y_most = chart.reference_line.value_or(0), names = 0;
     std::vector<key> keys;
     std::vector<const line_chart::series*> named;
     for (const auto& s : chart.lines) {
@@ -422,7 +427,7 @@ drawing draw(const share_chart& chart) {
     const bool both = !chart.columns[1].empty();
     drawing art(kLeft + kColumn * 2 + kLeft, height + 14, chart.title);
     art.text(kLeft, 30, chart.title, "ink strong", anchor::start, 18);
-    art.text(kLeft, 54, chart.below, "ink", anchor::start, kLarge);
+    art.text(kLeft, 54, chart.subtitle, "ink", anchor::start, kLarge);
     const double across = kPlot / (most * 1.04);
     for (std::size_t at = 0; at < (both ? 2u : 1u); ++at) {
         const double left = kLeft + kColumn * static_cast<double>(at), zero = left + kNames, one = zero + across;

@@ -33,7 +33,7 @@ struct bar_chart {
     std::string title = {}, axis = {};
     std::vector<key> keys = {};
     std::vector<bar> bars = {};
-    std::optional<std::pair<double, std::string>> rule = {};  // a line across the bars, and its name
+    std::optional<std::pair<double, std::string>> reference_line = {};  // its value and its name
 };
 drawing draw(const bar_chart& chart);
 
@@ -55,7 +55,7 @@ struct line_chart {
     bool y_log = false;
     std::vector<std::pair<double, std::string>> ticks = {};  // of x, which is logarithmic; none: powers of ten
     std::vector<series> lines = {};
-    std::optional<double> rule = {};
+    std::optional<double> reference_line = {};  // at this y
 };
 drawing draw(const line_chart& chart);
 
@@ -100,7 +100,7 @@ struct share_chart {
         std::string name = {};
         std::vector<bar> bars = {};
     };
-    std::string title = {}, below = {};  // two lines of text above the bars
+    std::string title = {}, subtitle = {};  // two lines of text above the bars
     std::vector<group> columns[2] = {};
 };
 drawing draw(const share_chart& chart);

@@ -32,17 +32,17 @@ std::string title_of(const document& d) {
         return l->rungs.size() == 1 ? fmt::format("{}, {}", only, l->work())
                                     : fmt::format("Ladder of {}, {}", l->name(), l->work());
     }
-    const bench& b = std::get<bench>(d.what);
-    std::string work = work_name(*b.does);
+    const bench& b = std::get<bench>(d.results);
+    std::string work = work_name(*b.op);
     work[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(work[0])));
     return fmt::format("{} on {}: {} beside {}", work, d.device.kind == "host" ? "the host" : "the GPU",
                        subject_name(b), has_peers(b) ? "its peers" : b.facts().yardstick);
 }
 
-facts provenance_of(const document& d) {
-    facts f;
+definition_list provenance_of(const document& d) {
+    definition_list list;
     const auto add = [&](const char* name, const std::string& value, tone as = tone::plain) {
-        if (!value.empty()) f.rows.emplace_back(name, text(value, as));
+        if (!value.empty()) list.rows.emplace_back(name, text(value, as));
     };
     add("File", d.file);
     add("Device", d.device.text());
@@ -59,20 +59,20 @@ facts provenance_of(const document& d) {
     add("Nsight Compute", ncu);
     add("Command", with_short_numbers(d.made.command), tone::code);
     const ladder* const l = d.as_ladder();
-    const auto methods = l != nullptr ? l->methods() : std::get<bench>(d.what).methods();
+    const auto methods = l != nullptr ? l->methods() : std::get<bench>(d.results).methods();
     if (!methods.empty()) {
         add("Timing", fmt::format("{}; median, 10th and 90th percentile", fmt::join(methods, "; or ")));
     } else if (d.device.kind == "emulator") {
         add("Timing", "none: the emulator counts accesses and measures no time");
     }
-    if (l != nullptr) return f;
-    add("Yardstick", std::get<bench>(d.what).yardstick);
-    for (const framework& w : std::get<bench>(d.what).frameworks) {
-        f.rows.emplace_back(contestant_name(w.name),
-                            text(fmt::format("{}{}{}", w.version, w.date.empty() ? "" : ", " + w.date,
-                                             w.command.empty() ? "" : ", " + with_short_numbers(w.command))));
+    if (l != nullptr) return list;
+    add("Yardstick", std::get<bench>(d.results).yardstick);
+    for (const framework& w : std::get<bench>(d.results).frameworks) {
+        list.rows.emplace_back(contestant_name(w.name),
+                               text(fmt::format("{}{}{}", w.version, w.date.empty() ? "" : ", " + w.date,
+                                                w.command.empty() ? "" : ", " + with_short_numbers(w.command))));
     }
-    return f;
+    return list;
 }
 
 // The failed and the skipped contestants. Each reason appears once, with all contestants that were skipped for it.
@@ -91,7 +91,7 @@ struct remarks {
 
     void add_to(section& s) const {
         for (const auto& [who, why] : failed)
-            s.blocks.push_back(paragraph{{fmt::format("FAILED {}: {}", who, why), tone::bad}});
+            s.content.push_back(paragraph{{fmt::format("FAILED {}: {}", who, why), tone::bad}});
         constexpr std::size_t kNamed = 6;
         for (const std::string& why : reasons) {
             const auto& all = skipped.at(why);
@@ -101,7 +101,7 @@ struct remarks {
                     names.push_back(times > 1 ? fmt::format("{} (at {} shapes)", who, times) : who);
             }
             if (all.size() > kNamed) names.push_back(fmt::format("{} more", all.size() - kNamed));
-            s.blocks.push_back(paragraph{fmt::format("Skipped: {}: {}", fmt::join(names, "; "), why)});
+            s.content.push_back(paragraph{fmt::format("Skipped: {}: {}", fmt::join(names, "; "), why)});
         }
     }
 };
@@ -111,42 +111,42 @@ void add_counters(section& s, const std::string& name, const ladder& l) {
         std::any_of(l.rungs.begin(), l.rungs.end(), [](const rung& r) { return !r.emulated.empty(); });
     if (auto drawn = costs(l)) {
         const char* const from = emulated ? "Counted by the emulator." : "Counted by the hardware.";
-        s.blocks.push_back(heading{"Sectors and wavefronts"});
-        s.blocks.push_back(figure{
+        s.content.push_back(heading{"Sectors and wavefronts"});
+        s.content.push_back(figure{
             l.timed() ? name + "_counters" : name,
             fmt::format(
                 "Each bar shows what a kernel needs for each 32 {}: the 32-byte sectors that its global loads and "
                 "stores touch, and its wavefronts in shared memory. {}",
-                l.does->facts().step + std::string("s"), from),
+                l.op->facts().step + std::string("s"), from),
             std::move(*drawn)});
-        s.blocks.push_back(counters(l));
+        s.content.push_back(counters(l));
     }
     if (const text_table t = agreement(l); !t.rows.empty()) {
         const auto off = static_cast<std::size_t>(std::count_if(l.rungs.begin(), l.rungs.end(), disagrees));
-        s.blocks.push_back(heading{"Emulator and hardware"});
+        s.content.push_back(heading{"Emulator and hardware"});
         const bool equal = std::all_of(t.rows.begin(), t.rows.end(), [](const std::vector<text>& row) {
-            return std::all_of(row.begin() + 1, row.end(), [](const text& cell) { return cell.words == "="; });
+            return std::all_of(row.begin() + 1, row.end(), [](const text& cell) { return cell.content == "="; });
         });
         if (equal) {
-            s.blocks.push_back(paragraph{
+            s.content.push_back(paragraph{
                 fmt::format("The emulator's counters equal the hardware's to the last digit for {}. That holds for "
                             "global requests, sectors, shared requests and wavefronts, each of loads and of stores.",
                             t.rows.size() == 1 ? "this kernel" : fmt::format("all {} kernels", t.rows.size()))});
         } else {
-            s.blocks.push_back(paragraph{fmt::format(
+            s.content.push_back(paragraph{fmt::format(
                 "All counters agree for {} of {}. In a cell with = the emulator's counters equal the hardware's to the "
                 "last digit. Other cells show emulator / hardware.",
                 t.rows.size() - off, plural(t.rows.size(), "kernel"))});
-            s.blocks.push_back(t);
+            s.content.push_back(t);
         }
     }
     if (const text_table t = hardware_only(l); !t.rows.empty() && t.columns.size() > 1) {
-        s.blocks.push_back(heading{"Counted by the hardware only"});
-        s.blocks.push_back(t);
+        s.content.push_back(heading{"Counted by the hardware only"});
+        s.content.push_back(t);
     }
 }
 
-section of_ladder(const document& d, const std::string& name) {
+section ladder_section(const document& d, const std::string& name) {
     const ladder& l = *d.as_ladder();
     section s{title_of(d), {}};
     remarks notes;
@@ -156,21 +156,21 @@ section of_ladder(const document& d, const std::string& name) {
         if (!r.ran()) notes.skip(r.kernel, r.skipped);
         if (r.failed) notes.failed.emplace_back(r.kernel, r.fault);
     }
-    s.blocks.push_back(paragraph{fmt::format("{}", fmt::join(findings_of(d), " "))});
-    s.blocks.push_back(paragraph{fmt::format("{}: {} ran, {} skipped, {} failed.", plural(l.rungs.size(), "kernel"),
-                                             l.rungs.size() - skipped, skipped, notes.failed.size())});
-    s.blocks.push_back(provenance_of(d));
+    s.content.push_back(paragraph{fmt::format("{}", fmt::join(findings_of(d), " "))});
+    s.content.push_back(paragraph{fmt::format("{}: {} ran, {} skipped, {} failed.", plural(l.rungs.size(), "kernel"),
+                                              l.rungs.size() - skipped, skipped, notes.failed.size())});
+    s.content.push_back(provenance_of(d));
     notes.add_to(s);
     if (l.timed()) {
-        s.blocks.push_back(heading{"Times"});
-        s.blocks.push_back(figure{
+        s.content.push_back(heading{"Times"});
+        s.content.push_back(figure{
             name,
             fmt::format(
                 "Each bar is a kernel's speed as a fraction of {0}'s. Each kernel and {0} were measured in turn.",
                 l.yardstick),
-            staircase(l)});
-        s.blocks.push_back(times(l));
-        s.blocks.push_back(paragraph{measured_where(d)});
+            ladder_bars(l)});
+        s.content.push_back(times(l));
+        s.content.push_back(paragraph{measured_where(d)});
     }
     add_counters(s, name, l);
     return s;
@@ -201,40 +201,40 @@ void add_sizes_of_elements(section& s, const document& d, const std::string& nam
     const bench& b = *d.as_bench();
     const bool host = d.device.kind == "host";
     const char* const yardstick = b.facts().yardstick;
-    s.blocks.push_back(heading{fmt::format("Beside {}", has_peers(b) ? "its peers" : yardstick)});
-    s.blocks.push_back(figure{
+    s.content.push_back(heading{fmt::format("Beside {}", has_peers(b) ? "its peers" : yardstick)});
+    s.content.push_back(figure{
         name,
         fmt::format("Each mark is one shape. It shows the speed as a fraction of this yardstick's: {}.", b.yardstick),
-        beside_peers(b)});
-    s.blocks.push_back(heading{"Worst and median"});
+        peer_marks(b)});
+    s.content.push_back(heading{"Worst and median"});
     text_table groups = by_group(b, host);
     const bool large_alone = host && !groups.rows.empty();
     if (groups.rows.empty()) groups = by_group(b, false);
-    s.blocks.push_back(paragraph{
+    s.content.push_back(paragraph{
         fmt::format("Each cell shows the worst and the median ratio to {}.{}", yardstick,
                     large_alone ? " It counts only matrices of 64 MB or more: smaller ones stay in the caches." : "")});
-    s.blocks.push_back(std::move(groups));
-    s.blocks.push_back(paragraph{measured_where(d)});
-    s.blocks.push_back(heading{"Shape by shape"});
-    s.blocks.push_back(
+    s.content.push_back(std::move(groups));
+    s.content.push_back(paragraph{measured_where(d)});
+    s.content.push_back(heading{"Shape by shape"});
+    s.content.push_back(
         figure{name + "_heat",
                fmt::format("Each cell is {}'s speed as a fraction of {}'s. White: equal. Red: slower. Blue: faster.",
                            subject_name(b), yardstick),
-               heat(b)});
+               ratio_heat_map(b)});
 }
 
 // For benches with one element size.
 void add_shapes(section& s, const document& d, const std::string& name) {
     const bench& b = *d.as_bench();
     const char* const yardstick = b.facts().yardstick;
-    s.blocks.push_back(heading{fmt::format("Beside {}", yardstick)});
-    s.blocks.push_back(
+    s.content.push_back(heading{fmt::format("Beside {}", yardstick)});
+    s.content.push_back(
         figure{name,
                fmt::format("Each bar is the speed for one shape as a fraction of {}'s. The two were measured in turn.",
                            yardstick),
                ratios_by_shape(b)});
-    s.blocks.push_back(by_shape(b));
-    s.blocks.push_back(paragraph{measured_where(d)});
+    s.content.push_back(by_shape(b));
+    s.content.push_back(paragraph{measured_where(d)});
 }
 
 // The highest speed of a copy on the same device, in any of the files, and the name of that file.
@@ -250,7 +250,7 @@ std::optional<std::pair<double, std::string>> bandwidth_beside(const document& d
                 if (c.yardstick.timed()) take(c.yardstick.rate, c.method, other.file);
             }
         } else if (const ladder* const l = other.as_ladder();
-                   l != nullptr && l->does->facts().rate.arithmetic == nullptr) {
+                   l != nullptr && l->op->facts().rate.arithmetic == nullptr) {
             for (const rung& r : l->rungs) {
                 if (r.time) take(r.yardstick_rate, r.method, other.file);
             }
@@ -263,8 +263,8 @@ void add_roofline(section& s, const document& d, const std::string& name, const 
     const bench& b = *d.as_bench();
     const auto bandwidth = bandwidth_beside(d, all);
     const char* const arithmetic = b.facts().rate.arithmetic;
-    s.blocks.push_back(heading{"Against the roofline"});
-    s.blocks.push_back(figure{
+    s.content.push_back(heading{"Speed and roofline"});
+    s.content.push_back(figure{
         name + "_roofline",
         bandwidth
             ? fmt::format(
@@ -279,18 +279,18 @@ void add_roofline(section& s, const document& d, const std::string& name, const 
         roofline(b, bandwidth ? std::optional(bandwidth->first) : std::nullopt)});
 }
 
-section of_bench(const document& d, const std::string& name, const std::vector<document>& all) {
+section bench_section(const document& d, const std::string& name, const std::vector<document>& all) {
     const bench& b = *d.as_bench();
     section s{title_of(d), {}};
-    s.blocks.push_back(paragraph{fmt::format("{}", fmt::join(findings_of(d), " "))});
-    s.blocks.push_back(provenance_of(d));
+    s.content.push_back(paragraph{fmt::format("{}", fmt::join(findings_of(d), " "))});
+    s.content.push_back(provenance_of(d));
     if (b.of_sizes())
         add_sizes_of_elements(s, d, name);
     else
         add_shapes(s, d, name);
     if (auto drawn = squares(b)) {
-        s.blocks.push_back(heading{"Against size"});
-        s.blocks.push_back(
+        s.content.push_back(heading{"Ratio by size"});
+        s.content.push_back(
             figure{name + "_squares",
                    fmt::format("{}'s speed for square matrices as a fraction of {}'s.{}", subject_name(b),
                                b.facts().yardstick, b.of_sizes() ? " Each line is one element size." : ""),
@@ -307,43 +307,44 @@ std::string short_name(const document& d, const std::vector<const document*>& am
     return same > 1 ? d.file : d.stem;
 }
 
-section of_same_work(const std::vector<const document*>& all) {
+section comparison_section(const std::vector<const document*>& all) {
     const document& first = *all.front();
-    section s{fmt::format("Side by side: {}", work_of(first)), {}};
-    s.blocks.push_back(
+    section s{fmt::format("Side by side: {}", comparison_key(first)), {}};
+    s.content.push_back(
         paragraph{"A change counts only if the ranges from the 10th to the 90th percentile do not overlap. Clocks "
                   "differ between runs, and times differ with them. Each ratio is to the yardstick of its own run."});
     for (auto at = all.begin() + 1; at != all.end(); ++at) {
         const document& other = **at;
         const std::vector<change> changed = changes(first, other);
         const std::string before = short_name(first, all), after = short_name(other, all);
-        s.blocks.push_back(heading{fmt::format("Before: {}; after: {}", before, after)});
+        s.content.push_back(heading{fmt::format("Before: {}; after: {}", before, after)});
         if (first.device.text() != other.device.text()) {
-            s.blocks.push_back(paragraph{{fmt::format("The devices differ: {} ran on {}, {} on {}.", before,
-                                                      first.device.text(), after, other.device.text()),
-                                          tone::bad}});
+            s.content.push_back(paragraph{{fmt::format("The devices differ: {} ran on {}, {} on {}.", before,
+                                                       first.device.text(), after, other.device.text()),
+                                           tone::bad}});
         }
-        const auto count = [&](judgement v) {
-            return std::count_if(changed.begin(), changed.end(), [&](const change& c) { return c.beyond() == v; });
+        const auto count = [&](speed_verdict v) {
+            return std::count_if(changed.begin(), changed.end(), [&](const change& c) { return c.verdict() == v; });
         };
-        s.blocks.push_back(
-            paragraph{fmt::format("{} in both: {} faster, {} slower, {} within the spread.", changed.size(),
-                                  count(judgement::faster), count(judgement::slower), count(judgement::within))});
-        if (!changed.empty()) s.blocks.push_back(side_by_side(changed));
+        s.content.push_back(paragraph{
+            fmt::format("In both files: {}. {} are faster, {} are slower, {} are within the spread.",
+                        plural(changed.size(), first.as_ladder() != nullptr ? "kernel" : "measurement"),
+                        count(speed_verdict::faster), count(speed_verdict::slower), count(speed_verdict::within))});
+        if (!changed.empty()) s.content.push_back(side_by_side(changed));
         constexpr std::size_t kNamed = 8;
         std::vector<std::string> alone = not_in_both(first, other);
         const std::size_t more = alone.size() > kNamed ? alone.size() - kNamed : 0;
         alone.resize(alone.size() - more);
         if (!alone.empty()) {
-            s.blocks.push_back(paragraph{fmt::format("Timed in only one of the two: {}{}.", fmt::join(alone, "; "),
-                                                     more > 0 ? fmt::format(", and {} more", more) : "")});
+            s.content.push_back(paragraph{fmt::format("Timed in only one of the two: {}{}.", fmt::join(alone, "; "),
+                                                      more > 0 ? fmt::format(", and {} more", more) : "")});
         }
     }
     return s;
 }
 
-// Adds a section for ladders of one operation, layout and dtype if they have several sizes. If several have one size,
-// their points are one above the other.
+// Adds a section for ladders of one operation, layout and dtype if they have several sizes. Ladders of the same size
+// share one position on the x axis.
 void add_sizes(page& p, const std::vector<document>& documents) {
     std::map<std::string, std::vector<const document*>> ladders_of;
     for (const document& d : documents) {
@@ -365,11 +366,11 @@ void add_sizes(page& p, const std::vector<document>& documents) {
         }
         auto drawn = ratios_by_size(ladders);
         if (!drawn) continue;
-        section s{fmt::format("Against size: ladders of {}", name), {}};
+        section s{fmt::format("Ratio by size: ladders of {}", name), {}};
         if (devices.size() > 1)
-            s.blocks.push_back(
+            s.content.push_back(
                 paragraph{{fmt::format("The devices differ: {}.", fmt::join(devices, "; ")), tone::bad}});
-        s.blocks.push_back(figure{
+        s.content.push_back(figure{
             file_name(fmt::format("ladder_{}_{}{}_sizes", ladders.front()->name(), ladders.front()->dtype,
                                   ladders.front()->layout)),
             "Each line is a kernel that ran at every size. The names are those of the fastest at the largest size.",
@@ -387,19 +388,19 @@ page make_page(const std::vector<document>& documents) {
     std::vector<std::string> works;
     std::map<std::string, std::vector<const document*>> by_work;
     for (const document& d : documents) {
-        const std::string work = work_of(d);
+        const std::string work = comparison_key(d);
         if (work.empty()) continue;
         if (!by_work.contains(work)) works.push_back(work);
         by_work[work].push_back(&d);
     }
     for (const std::string& work : works) {
-        if (by_work[work].size() > 1) p.sections.push_back(of_same_work(by_work[work]));
+        if (by_work[work].size() > 1) p.sections.push_back(comparison_section(by_work[work]));
     }
     add_sizes(p, documents);
     p.findings = documents.size() > 1 ? findings_of(documents) : std::vector<std::string>();
     if (auto drawn = headline(documents)) {
         section s{"All benches together", {}};
-        s.blocks.push_back(
+        s.content.push_back(
             figure{"headline",
                    "Each bar is the median over the shapes that this library ran. The factors compare it with "
                    "cornerturn at the same shapes.",
@@ -413,14 +414,14 @@ page make_page(const std::vector<document>& documents) {
     };
     for (const document& d : documents) {
         const std::string name = file_name(d.stem);
-        if (d.as_ladder() != nullptr) p.sections.push_back(of_ladder(d, name));
-        if (d.as_bench() != nullptr) p.sections.push_back(of_bench(d, name, documents));
+        if (d.as_ladder() != nullptr) p.sections.push_back(ladder_section(d, name));
+        if (d.as_bench() != nullptr) p.sections.push_back(bench_section(d, name, documents));
         p.sections.back().title = titled(d);
     }
     // Two files from different folders can have the same name.
     std::set<std::string> names;
     for (section& s : p.sections) {
-        for (block& b : s.blocks) {
+        for (page_element& b : s.content) {
             figure* const f = std::get_if<figure>(&b);
             if (f == nullptr) continue;
             const std::string name = f->name;

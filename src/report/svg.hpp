@@ -12,7 +12,7 @@ namespace cornerturn::report {
 // The text, escaped for HTML and XML.
 std::string escaped(std::string_view text);
 
-// The classes of drawings. Colours: ink, soft (rules, less important text), faint (backgrounds), s0 to s7 (one per
+// The classes of drawings. Colours: ink, soft (axes, less important text), faint (backgrounds), s0 to s7 (one per
 // series), good, bad, on-cell (text on a light cell). A colour's class fills a shape; with the prefix l- it only
 // strokes it. Modifiers beside a colour: strong (bold), mono, dashed, quiet (half opaque), on-dark (text on a dark
 // cell).

@@ -29,39 +29,40 @@ std::string short_number(double value) {
     return fmt::format("{:.2f}", value);
 }
 
-const double* find(const readings& all, const std::string& name) {
+const double* find(const counter_values& all, const std::string& name) {
     const auto at = all.find(name);
     return at == all.end() ? nullptr : &at->second;
 }
 
 // A counter per request. "-" if there were no requests.
-text per(const readings& all, const lab::metric& what, const lab::metric& requests) {
-    const double *const sum = find(all, what.name), *const of = find(all, requests.name);
+text per(const counter_values& all, const lab::metric& counter, const lab::metric& requests) {
+    const double *const sum = find(all, counter.name), *const of = find(all, requests.name);
     return sum == nullptr || of == nullptr || *of <= 0 ? "-" : short_number(*sum / *of);
 }
 
 // Two counters of the same kind, of loads and of stores: lab::metrics() lists them in pairs.
-struct family {
+struct load_store_pair {
     const char* name;
     std::size_t first;
 };
-constexpr family kFamilies[] = {{"global requests", 0}, {"sectors", 2}, {"shared requests", 4}, {"wavefronts", 6}};
+constexpr load_store_pair kPairs[] = {
+    {"global requests", 0}, {"sectors", 2}, {"shared requests", 4}, {"wavefronts", 6}};
 
-struct reading_name {
+struct hardware_column {
     const char *metric, *heading;
 };
-constexpr reading_name kHardwareOnly[] = {
+constexpr hardware_column kHardwareOnly[] = {
     {"dram__throughput.avg.pct_of_peak_sustained_elapsed", "DRAM, % of peak"},
     {"dram__bytes_read.sum", "DRAM bytes read"},
-    {"dram__bytes_write.sum", "written"},
+    {"dram__bytes_write.sum", "DRAM bytes written"},
     {"l1tex__t_sector_hit_rate.pct", "L1 hits %"},
     {"lts__t_sector_hit_rate.pct", "L2 hits %"},
     {"sm__warps_active.avg.pct_of_peak_sustained_active", "occupancy %"},
-    {"sm__maximum_warps_per_active_cycle_pct", "at most %"},
+    {"sm__maximum_warps_per_active_cycle_pct", "possible occupancy %"},
     {"launch__registers_per_thread", "registers"},
     {"smsp__inst_executed.sum", "warp instructions"},
     {"smsp__sass_inst_executed_op_shared_ld.sum", "shared loads"},
-    {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "their wavefronts"},
+    {"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "wavefronts of shared loads"},
     {"smsp__cycles_active.avg.pct_of_peak_sustained_elapsed", "cycles active %"},
 };
 
@@ -73,7 +74,7 @@ std::vector<double> yardstick_rates(const document& d) {
         }
         return rates;
     }
-    const auto& cells = std::get<bench>(d.what).cells;
+    const auto& cells = std::get<bench>(d.results).cells;
     const bool large_alone = d.device.kind == "host" && std::any_of(cells.begin(), cells.end(), is_large);
     for (const cell& c : cells) {
         if (c.yardstick.timed() && (!large_alone || is_large(c))) rates.push_back(c.yardstick.rate);
@@ -85,14 +86,14 @@ std::vector<double> yardstick_rates(const document& d) {
 
 text_table times(const ladder& l) {
     const bool peak = std::any_of(l.rungs.begin(), l.rungs.end(), [](const rung& r) { return r.of_peak > 0; });
-    const operation_facts& facts = l.does->facts();
+    const operation_facts& facts = l.op->facts();
     const std::string unit = facts.rate.name;
     double noted = 0;  // the notes' rate of the yardstick, which is their highest
     for (const rung& r : l.rungs) noted = std::max(noted, r.noted);
     text_table t{{{"id"}, {"median us", true}, {"p10-p90", true}, {unit, true}, {"of " + l.yardstick, true}}, {}};
     if (peak) t.columns.push_back({"of peak", true});
     if (noted > 0) {
-        const std::string source = facts.noted_source;
+        const std::string source = facts.published_source;
         t.columns.push_back({fmt::format("{}: {}", source.substr(0, source.find(',')), unit), true});
         t.columns.push_back({fmt::format("of its {}", facts.yardstick), true});
     }
@@ -119,20 +120,20 @@ text_table times(const ladder& l) {
 text_table counters(const ladder& l) {
     text_table t{{{"id"},
                   {"sectors/request ld", true},
-                  {"st", true},
+                  {"sectors/request st", true},
                   {"wavefronts/request ld", true},
-                  {"st", true},
+                  {"wavefronts/request st", true},
                   {"bank conflicts ld", true},
-                  {"st", true},
+                  {"bank conflicts st", true},
                   {"verified"}},
                  {}};
     const auto& metrics = lab::metrics();
     for (const rung& r : l.rungs) {
         if (!r.ran()) continue;
         std::vector<text> row = {{r.kernel, tone::code}};
-        for (auto [what, requests] : {std::pair(2, 0), {3, 1}, {6, 4}, {7, 5}}) {
-            row.push_back(
-                per(r.counted(), metrics[static_cast<std::size_t>(what)], metrics[static_cast<std::size_t>(requests)]));
+        for (auto [counter, requests] : {std::pair(2, 0), {3, 1}, {6, 4}, {7, 5}}) {
+            row.push_back(per(r.counted(), metrics[static_cast<std::size_t>(counter)],
+                              metrics[static_cast<std::size_t>(requests)]));
         }
         for (const auto& conflicts : r.conflicts) row.push_back(conflicts ? grouped(*conflicts) : "-");
         row.push_back(r.failed ? text("NO", tone::bad) : text(!r.checked ? "-" : r.sampled ? "sampled" : "yes"));
@@ -150,19 +151,19 @@ bool disagrees(const rung& r) {
 
 text_table agreement(const ladder& l) {
     text_table t{{{"id"}}, {}};
-    for (const family& f : kFamilies) t.columns.push_back({fmt::format("{} ld, st", f.name)});
+    for (const load_store_pair& pair : kPairs) t.columns.push_back({fmt::format("{} ld, st", pair.name)});
     for (const rung& r : l.rungs) {
         if (r.emulated.empty() || r.hardware.empty()) continue;
         std::vector<text> row = {{r.kernel, tone::code}};
-        for (const family& f : kFamilies) {
+        for (const load_store_pair& pair : kPairs) {
             std::string differing;
             bool known = true;
-            for (std::size_t op : {0, 1}) {
-                const std::string name = lab::metrics()[f.first + op].name;
+            for (std::size_t store : {0, 1}) {
+                const std::string name = lab::metrics()[pair.first + store].name;
                 const double *const a = find(r.emulated, name), *const b = find(r.hardware, name);
                 known = known && a != nullptr && b != nullptr;
                 if (a != nullptr && b != nullptr && *a != *b)
-                    differing += fmt::format("{}{} {} / {}", differing.empty() ? "" : ", ", op == 0 ? "ld" : "st",
+                    differing += fmt::format("{}{} {} / {}", differing.empty() ? "" : ", ", store == 0 ? "ld" : "st",
                                              grouped(*a), grouped(*b));
             }
             row.push_back(!differing.empty() ? text(differing, tone::bad) : text(known ? "=" : "-"));
@@ -174,11 +175,12 @@ text_table agreement(const ladder& l) {
 
 text_table hardware_only(const ladder& l) {
     text_table t{{{"id"}}, {}};
-    std::vector<const reading_name*> present;
-    for (const reading_name& name : kHardwareOnly) {
-        if (std::any_of(l.rungs.begin(), l.rungs.end(), [&](const rung& r) { return find(r.hardware, name.metric); })) {
-            present.push_back(&name);
-            t.columns.push_back({name.heading, true});
+    std::vector<const hardware_column*> present;
+    for (const hardware_column& column : kHardwareOnly) {
+        if (std::any_of(l.rungs.begin(), l.rungs.end(),
+                        [&](const rung& r) { return find(r.hardware, column.metric); })) {
+            present.push_back(&column);
+            t.columns.push_back({column.heading, true});
         }
     }
     const bool waits =
@@ -187,8 +189,8 @@ text_table hardware_only(const ladder& l) {
     for (const rung& r : l.rungs) {
         std::vector<text> row = {{r.kernel, tone::code}};
         bool any = false;
-        for (const reading_name* name : present) {
-            const double* const value = find(r.hardware, name->metric);
+        for (const hardware_column* column : present) {
+            const double* const value = find(r.hardware, column->metric);
             any = any || value != nullptr;
             row.push_back(value == nullptr ? "-" : *value < 1000 ? fmt::format("{:.4g}", *value) : grouped(*value));
         }
@@ -247,7 +249,7 @@ text_table by_shape(const bench& b) {
     if (b.peak > 0) t.columns.push_back({"of peak", true});
     t.columns.push_back({facts.yardstick, true});
     t.columns.push_back({"ratio", true});
-    std::vector<std::string> calls;  // the methods of calling
+    std::vector<std::string> calls;  // the ways of calling
     for (const cell& c : b.cells) {
         for (const timed_call& call : c.calls) {
             if (std::find(calls.begin(), calls.end(), call.name) == calls.end()) calls.push_back(call.name);
@@ -285,20 +287,20 @@ text_table by_shape(const bench& b) {
 
 text_table side_by_side(const std::vector<change>& all) {
     text_table t{{{!all.empty() && all.front().kernel ? "id" : "shapes"},
-                  {"now"},
+                  {"result"},
                   {"change", true},
                   {"us, before", true},
-                  {"after", true},
+                  {"us, after", true},
                   {"ratio, before", true},
-                  {"after", true}},
+                  {"ratio, after", true}},
                  {}};
     for (const change& c : all) {
-        const judgement found = c.beyond();
+        const speed_verdict verdict = c.verdict();
         const auto ratio = [](double value) { return value > 0 ? fmt::format("{:.3f}", value) : std::string("-"); };
-        t.rows.push_back({{c.what, c.kernel ? tone::code : tone::plain},
-                          found == judgement::faster   ? text("▲ faster", tone::good)
-                          : found == judgement::slower ? text("▼ slower", tone::bad)
-                                                       : text("within the spread"),
+        t.rows.push_back({{c.name, c.kernel ? tone::code : tone::plain},
+                          verdict == speed_verdict::faster   ? text("▲ faster", tone::good)
+                          : verdict == speed_verdict::slower ? text("▼ slower", tone::bad)
+                                                             : text("within the spread"),
                           fmt::format("{:+.1f} %", c.percent()),
                           microseconds(c.before.median_s),
                           microseconds(c.after.median_s),
@@ -317,7 +319,7 @@ std::string measured_where(const document& d) {
     if (!d.made.commit.empty()) parts.push_back("commit " + d.made.commit);
     const std::vector<double> rates = yardstick_rates(d);
     const ladder* const l = d.as_ladder();
-    const operation_facts& facts = l != nullptr ? l->does->facts() : d.as_bench()->facts();
+    const operation_facts& facts = l != nullptr ? l->op->facts() : d.as_bench()->facts();
     std::string out = fmt::format("{}", fmt::join(parts, ", "));
     if (!rates.empty()) {
         const auto [least, most] = std::minmax_element(rates.begin(), rates.end());
@@ -328,7 +330,7 @@ std::string measured_where(const document& d) {
     if (l != nullptr) return out;
     std::vector<std::string> names;
     std::map<std::string, std::pair<std::set<std::string>, std::set<std::string>>> frameworks;  // versions, dates
-    for (const framework& f : std::get<bench>(d.what).frameworks) {
+    for (const framework& f : std::get<bench>(d.results).frameworks) {
         if (!frameworks.contains(f.name)) names.push_back(f.name);
         frameworks[f.name].first.insert(f.version);
         frameworks[f.name].second.insert(f.date);

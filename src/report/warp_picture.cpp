@@ -13,7 +13,7 @@ namespace {
 using emulator::kWarpSize;
 using emulator::watched_access;
 
-constexpr int kBanks = 32, kWordBytes = 4, kSectorBytes = 32;
+constexpr int kBanks = 32, kBankWordBytes = 4, kSectorBytes = 32;
 
 // Calls visit(lane, offset) for each active lane of the mask `of`.
 template <class Visit>
@@ -63,17 +63,17 @@ std::vector<std::pair<std::size_t, std::size_t>> cells_of(const std::map<std::in
     return cells;
 }
 
-// One pass over the banks: the lanes that each bank serves.
-using pass = std::array<std::uint32_t, kBanks>;
+// The lanes that each bank serves in one wavefront.
+using wavefront = std::array<std::uint32_t, kBanks>;
 
-// The passes of shared memory for the access. In each pass a bank serves one word to all lanes of the group that access
-// it. Their number is the emulator's number of wavefronts.
-std::vector<pass> passes_of(const watched_access& a) {
-    std::vector<pass> passes;
+// The wavefronts of an access to shared memory. In each of them, a bank serves one word to all lanes of the group that
+// access it. Their number is the emulator's number of wavefronts.
+std::vector<wavefront> wavefronts_of(const watched_access& a) {
+    std::vector<wavefront> wavefronts;
     for (int g = 0; g < a.groups.count; ++g) {
         std::array<std::vector<std::pair<std::int64_t, std::uint32_t>>, kBanks> words;  // by bank: word, lanes
         for_each_lane(a, a.groups.lanes[static_cast<std::size_t>(g)], [&](int lane, std::int64_t offset) {
-            for (std::int64_t word = offset / kWordBytes; word * kWordBytes < offset + a.width; ++word) {
+            for (std::int64_t word = offset / kBankWordBytes; word * kBankWordBytes < offset + a.width; ++word) {
                 auto& here = words[static_cast<std::size_t>(word % kBanks)];
                 const auto found =
                     std::find_if(here.begin(), here.end(), [&](const auto& w) { return w.first == word; });
@@ -87,12 +87,12 @@ std::vector<pass> passes_of(const watched_access& a) {
         std::size_t most = 0;
         for (const auto& here : words) most = std::max(most, here.size());
         for (std::size_t i = 0; i < most; ++i) {
-            pass& next = passes.emplace_back();
+            wavefront& next = wavefronts.emplace_back();
             for (std::size_t bank = 0; bank < words.size(); ++bank)
                 next[bank] = i < words[bank].size() ? words[bank][i].second : 0;
         }
     }
-    return passes;
+    return wavefronts;
 }
 
 // A cell of two characters: the lane, or "*" and the number of lanes.
@@ -119,15 +119,16 @@ std::string lane_colour(int lane) {
 
 // ---- Drawing ------------------------------------------------------------------------------------------------------
 
-constexpr double kLeft = 16, kLabels = 52, kCell = 22, kRow = 20, kGap = 4, kTop = 40, kHeading = 32, kBelow = 12;
+constexpr double kLeft = 16, kLabels = 72, kCell = 22, kRow = 20, kGap = 4, kTop = 40, kHeading = 32, kBelow = 12;
 constexpr double kWidth = 2 * kLeft + kLabels + kBanks * kCell;
-constexpr std::size_t kMostPasses = 32;
+constexpr std::size_t kMostWavefronts = 32;
 constexpr double kSmall = 11;
 constexpr double kByte = (kBanks * kCell - 3 * kGap) / (4 * kSectorBytes);  // four sectors fill a row
 
 double height_of(const watched_access& a) {
     if (a.shared)
-        return kHeading + kRow * static_cast<double>(std::min(kMostPasses, passes_of(a).size()) + 1) + kBelow - kGap;
+        return kHeading + kRow * static_cast<double>(std::min(kMostWavefronts, wavefronts_of(a).size()) + 1) + kBelow -
+               kGap;
     return kHeading + (kRow + kGap) * static_cast<double>(cells_of(sectors_of(a)).back().first + 1) + kBelow - kGap;
 }
 
@@ -143,21 +144,21 @@ void draw_lanes(drawing& d, double x, double y, double width, std::uint32_t lane
                anchor::middle, kSmall);
 }
 
-void draw_passes(drawing& d, double y, const watched_access& a) {
-    const std::vector<pass> passes = passes_of(a);
+void draw_wavefronts(drawing& d, double y, const watched_access& a) {
+    const std::vector<wavefront> wavefronts = wavefronts_of(a);
     d.text(kLeft, y + 11, "bank", "soft", anchor::start, kSmall);
     for (int bank = 0; bank < kBanks; ++bank)
         d.text(kLeft + kLabels + (bank + 0.5) * kCell, y + 11, std::to_string(bank), "soft", anchor::middle, kSmall);
     y += kRow - kGap;
-    for (std::size_t i = 0; i < std::min(kMostPasses, passes.size()); ++i, y += kRow) {
-        d.text(kLeft, y + 14, fmt::format("pass {}", i + 1), "soft", anchor::start, kSmall);
+    for (std::size_t i = 0; i < std::min(kMostWavefronts, wavefronts.size()); ++i, y += kRow) {
+        d.text(kLeft, y + 14, fmt::format("wavefront {}", i + 1), "soft", anchor::start, kSmall);
         for (int bank = 0; bank < kBanks; ++bank) {
-            const std::uint32_t lanes = passes[i][static_cast<std::size_t>(bank)];
+            const std::uint32_t lanes = wavefronts[i][static_cast<std::size_t>(bank)];
             const double x = kLeft + kLabels + bank * kCell + 1;
             if (lanes == 0) {
                 d.rectangle(x, y + 1, kCell - 2, kRow - 2, "faint");
             } else {
-                draw_lanes(d, x, y, kCell - 2, lanes, fmt::format("bank {}, pass {}", bank, i + 1));
+                draw_lanes(d, x, y, kCell - 2, lanes, fmt::format("bank {}, wavefront {}", bank, i + 1));
             }
         }
     }
@@ -185,27 +186,27 @@ void draw_sectors(drawing& d, double top, const watched_access& a) {
 
 }  // namespace
 
-std::vector<warp_step> steps_of(const std::vector<watched_access>& watched) {
-    std::vector<warp_step> steps;
+std::vector<warp_access_site> access_sites_of(const std::vector<watched_access>& watched) {
+    std::vector<warp_access_site> sites;
     for (const watched_access& a : watched) {
-        const auto same = std::find_if(steps.begin(), steps.end(), [&](const warp_step& s) {
+        const auto same = std::find_if(sites.begin(), sites.end(), [&](const warp_access_site& s) {
             const watched_access& b = *s.access;
             return a.file == b.file && a.line == b.line && a.op == b.op && a.memory == b.memory && a.width == b.width;
         });
-        if (same == steps.end()) {
-            steps.push_back({&a, a.times});
+        if (same == sites.end()) {
+            sites.push_back({&a, a.times});
         } else {
             same->times += a.times;
         }
     }
-    return steps;
+    return sites;
 }
 
-std::string step_text(const watched_access& a) {
-    const char* const does = a.op == emulator::kLoad ? "reads" : a.op == emulator::kStore ? "writes" : "copies into";
+std::string access_text(const watched_access& a) {
+    const char* const verb = a.op == emulator::kLoad ? "reads" : a.op == emulator::kStore ? "writes" : "copies into";
     const int lanes = std::popcount(a.active);
-    std::string text = fmt::format("{} {}, {} bytes a lane", does, a.memory, a.width);
-    if (a.width == 1) text = fmt::format("{} {}, 1 byte a lane", does, a.memory);
+    std::string text = fmt::format("{} {}, {} bytes a lane", verb, a.memory, a.width);
+    if (a.width == 1) text = fmt::format("{} {}, 1 byte a lane", verb, a.memory);
     if (lanes < kWarpSize) text += ", " + plural(static_cast<unsigned>(lanes), "lane");
     if (!a.shared) {
         const auto least = (static_cast<unsigned>(lanes) * a.width + kSectorBytes - 1) / kSectorBytes;
@@ -222,15 +223,16 @@ std::string picture_text(const watched_access& a) {
     std::string out;
     if (a.shared) {
         constexpr std::size_t kShown = 6;
-        const std::vector<pass> passes = passes_of(a);
-        out += "  bank  ";
+        const std::vector<wavefront> wavefronts = wavefronts_of(a);
+        constexpr const char* kLabel = "  {:<11} ";  // as wide as "wavefront 6"
+        out += fmt::format(kLabel, "bank");
         for (int bank = 0; bank < kBanks; ++bank) out += fmt::format("{:2} ", bank);
-        for (std::size_t i = 0; i < std::min(kShown, passes.size()); ++i) {
-            out += fmt::format("\n  pass {}", i + 1);
-            out += ' ';
-            for (const std::uint32_t lanes : passes[i]) out += cell_text(lanes) + ' ';
+        for (std::size_t i = 0; i < std::min(kShown, wavefronts.size()); ++i) {
+            out += '\n' + fmt::format(kLabel, fmt::format("wavefront {}", i + 1));
+            for (const std::uint32_t lanes : wavefronts[i]) out += cell_text(lanes) + ' ';
         }
-        if (passes.size() > kShown) out += fmt::format("\n  ... and {} more passes", passes.size() - kShown);
+        if (wavefronts.size() > kShown)
+            out += fmt::format("\n  ... and {} more wavefronts", wavefronts.size() - kShown);
         // Without trailing blanks.
         std::string trimmed;
         for (std::size_t at = 0; at < out.size();) {
@@ -256,20 +258,20 @@ std::string picture_text(const watched_access& a) {
     return out + '\n';
 }
 
-drawing picture_of(const std::string& title, const std::vector<warp_step>& steps) {
+drawing picture_of(const std::string& title, const std::vector<warp_access_site>& sites) {
     double height = kTop;
-    for (const warp_step& s : steps) height += height_of(*s.access);
+    for (const warp_access_site& s : sites) height += height_of(*s.access);
     drawing d(kWidth, height, title);
     d.text(kLeft, 24, title, "ink", anchor::start, 14);
     double y = kTop;
-    for (const warp_step& s : steps) {
+    for (const warp_access_site& s : sites) {
         const watched_access& a = *s.access;
         d.line(kLeft, y, kWidth - kLeft, y, "faint");
         d.text(kLeft, y + 20,
-               fmt::format("{}:{}  {}{}", a.file, a.line, step_text(a),
+               fmt::format("{}:{}  {}{}", a.file, a.line, access_text(a),
                            s.times > 1 ? fmt::format("; {} times", s.times) : ""),
                "ink", anchor::start, 12);
-        (a.shared ? draw_passes : draw_sectors)(d, y + kHeading, a);
+        (a.shared ? draw_wavefronts : draw_sectors)(d, y + kHeading, a);
         y += height_of(a);
     }
     return d;

@@ -53,10 +53,10 @@ TEST(arguments, message_names_argument_and_value) {
     EXPECT_NAMES(source([](auto& v) { v.data = nullptr; }), "source.data", "null");
     EXPECT_NAMES(destination([](auto& v) { v.data = nullptr; }), "destination.data", "null");
     EXPECT_NAMES(source([](auto& v) { v.rows = -1; }), "source.rows", -1);
-    EXPECT_NAMES(destination([](auto& v) { v.cols = -5; }), "destination", "6 x -5", "4 x 6", "6 x 4");
+    EXPECT_NAMES(destination([](auto& v) { v.cols = -5; }), "destination", "6 x -5", "6 x 4", "4 x 6");
     EXPECT_NAMES(source([](auto& v) { v.ld = 5; }), "source.ld", 5, 6);
     EXPECT_NAMES(destination([](auto& v) { v.ld = 3; }), "destination.ld", 3, 4);
-    EXPECT_NAMES(destination([](auto& v) { v.rows = 5; }), "destination", "5 x 4", "4 x 6", "6 x 4");
+    EXPECT_NAMES(destination([](auto& v) { v.rows = 5; }), "destination", "5 x 4", "6 x 4", "4 x 6");
     EXPECT_NAMES(destination([](auto& v) { v.count = 2; }), "destination.count", 2, 1);
     EXPECT_NAMES(source([](auto& v) { v.data = address(0x1002); }), "source.data", "0x1002", 4);
     EXPECT_NAMES(destination([](auto& v) { v.data = address(0x2001); }), "destination.data", "0x2001", 4);

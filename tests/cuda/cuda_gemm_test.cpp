@@ -111,7 +111,7 @@ TEST(cuda_gemm, the_verifier_finds_each_mistake) {
     EXPECT_NAMES(fault_with(3 * 133 + 5, 1e9f), "C", 3, 5);
     EXPECT_NAMES(fault_with(139 * 133 + 129, std::numeric_limits<float>::quiet_NaN()), "C", 139, 129, "nan");
     EXPECT_NAMES(fault_with(2 * 133 + 130, 0), 2, "C");    // the gap after row 2
-    EXPECT_NAMES(fault_with(139 * 133 + 130, 0), 0, "C");  // byte 0 after the end
+    EXPECT_NAMES(fault_with(139 * 133 + 130, 0), 1, "C");  // guard byte 1 after the end
 }
 
 // The library and cuBLAS on batches, with matrices side by side and with shared operands.
@@ -153,7 +153,7 @@ TEST(cuda_gemm, the_verifier_finds_each_mistake_in_a_batch) {
     EXPECT_NAMES(fault_with(behind, 2 * behind.c_stride + 3 * 133 + 5, 1e9f), "C", 3, 5, 2);
     EXPECT_NAMES(fault_with(behind, behind.c_stride + 130, 0), 0, "C", 1);               // the gap after row 0
     EXPECT_NAMES(fault_with(behind, behind.c_stride - 1, 0), 139, "C", 0);               // the gap after row 139
-    EXPECT_NAMES(fault_with(behind, 2 * behind.c_stride + 139 * 133 + 130, 0), 0, "C");  // byte 0 after the end
+    EXPECT_NAMES(fault_with(behind, 2 * behind.c_stride + 139 * 133 + 130, 0), 1, "C");  // guard byte 1 after the end
     const gemm_shape beside{.m = 20, .n = 10, .k = 5, .ldc = 50, .count = 4, .c_stride = 12};
     EXPECT_NAMES(fault_with(beside, 50 + 12 + 9, 1e9f), "C", 1, 9, 1);
     EXPECT_NAMES(fault_with(beside, 50 + 12 + 11, 0), 1, "C", 1);
@@ -174,19 +174,19 @@ TEST(cuda_gemm, the_verifier_finds_each_mistake_in_a_batch) {
 
 // Ways of calling, of a batch and of an odd product, verified and timed.
 TEST(cuda_gemm_bench, verifies_and_times_ways_of_calling) {
-    const operation& does = find_operation("gemm");
-    lab::bench_request what{.does = &does,
-                            .subject = &find_kernel("gemm/production"),
-                            .yardstick = &find_kernel("gemm/cublas"),
-                            .seconds = 0.01,
-                            .rounds = 5,
-                            .drawn = 1};
-    for (const bench_way& way : does.bench_ways(backend::cuda))
-        what.ways.push_back({way.name, &find_kernel(way.subject), &find_kernel(way.yardstick), way.in_a_row});
+    const operation& op = find_operation("gemm");
+    lab::bench_request request{.op = &op,
+                               .subject = &find_kernel("gemm/production"),
+                               .yardstick = &find_kernel("gemm/cublas"),
+                               .seconds = 0.01,
+                               .rounds = 5,
+                               .random_cells = 1};
+    for (const bench_way& way : op.bench_ways(backend::cuda))
+        request.ways.push_back({way.name, &find_kernel(way.subject), &find_kernel(way.yardstick), way.in_a_row});
     const auto bencher = lab::cuda_bencher();
     for (const gemm_shape& shape : {gemm_shape{.m = 2001, .n = 1500, .k = 1000, .a_transposed = true},
                                     gemm_shape{.m = 60, .n = 50, .k = 40, .count = 300}}) {
-        const lab::bench_result r = bencher->run({"", std::make_shared<product_work>(shape)}, what);
+        const lab::bench_result r = bencher->run({"", std::make_shared<product_work>(shape)}, request);
         ASSERT_EQ(r.skipped, "");
         EXPECT_NE(r.choice, "");
         ASSERT_EQ(r.ways.size(), 2u);
@@ -205,15 +205,15 @@ TEST(cuda_gemm_bench, verifies_and_times_ways_of_calling) {
 
 // Cells of one bencher, a large one first. Each gets its own memory.
 TEST(cuda_gemm_bench, verifies_and_times_both) {
-    const operation& does = find_operation("gemm");
-    const lab::bench_request what{.does = &does,
-                                  .subject = &find_kernel("gemm/production"),
-                                  .yardstick = &find_kernel("gemm/cublas"),
-                                  .seconds = 0.01};
+    const operation& op = find_operation("gemm");
+    const lab::bench_request request{.op = &op,
+                                     .subject = &find_kernel("gemm/production"),
+                                     .yardstick = &find_kernel("gemm/cublas"),
+                                     .seconds = 0.01};
     const auto bencher = lab::cuda_bencher();
     for (const gemm_shape& shape :
          {gemm_shape{.m = 2000, .n = 1500, .k = 1000}, gemm_shape{.m = 300, .n = 200, .k = 100}}) {
-        const lab::bench_result r = bencher->run({"", std::make_shared<product_work>(shape)}, what);
+        const lab::bench_result r = bencher->run({"", std::make_shared<product_work>(shape)}, request);
         ASSERT_EQ(r.skipped, "");
         for (const lab::bench_entry* e : r.entries()) {
             ASSERT_EQ(e->fault, "") << e->kernel;

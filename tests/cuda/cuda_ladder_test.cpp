@@ -169,19 +169,19 @@ TEST(cuda_lab, empty_matrices) {
 
 TEST(cuda_lab, refuses_matrices_that_do_not_fit) {
     const kernel& padded = find_kernel("transpose/padded@32x8");
-    const lab::request huge = tests::request_of(padded, {.rows = 1000000, .cols = 1000000});
+    const lab::run_request huge = tests::request_of(padded, {.rows = 1000000, .cols = 1000000});
     EXPECT_THROW(lab::cuda_runner()->run(padded, huge), error);
 }
 
 lab::bench_result bench(const char* subject, const problem_shape& shape) {
-    const auto& does = dynamic_cast<const movement&>(find_operation("transpose"));
-    const lab::bench_request what{.does = &does,
-                                  .subject = &find_kernel(subject),
-                                  .yardstick = &find_kernel("baseline/memcpy"),
-                                  .peers = {&find_kernel("baseline/copy"), &find_kernel("baseline/geam")},
-                                  .seconds = 0.01};
+    const auto& op = dynamic_cast<const movement&>(find_operation("transpose"));
+    const lab::bench_request request{.op = &op,
+                                     .subject = &find_kernel(subject),
+                                     .yardstick = &find_kernel("baseline/memcpy"),
+                                     .peers = {&find_kernel("baseline/copy"), &find_kernel("baseline/geam")},
+                                     .seconds = 0.01};
     const dtype type{"", shape.element_size};
-    return lab::cuda_bencher()->run({"", std::make_shared<movement_work>(does, type, shape, true)}, what);
+    return lab::cuda_bencher()->run({"", std::make_shared<movement_work>(op, type, shape, true)}, request);
 }
 
 // Small matrices are timed warm, in a graph; large ones after a flush.
@@ -209,16 +209,17 @@ TEST(cuda_bench, verifies_and_times_all_kernels) {
 // Rows with gaps, also narrow ones. Work that writes sectors in part is compared with ordered copies, which are
 // verified. All candidates of the library are verified and timed.
 TEST(cuda_bench, compares_random_cells_with_ordered_copies_and_measures_the_regret) {
-    const auto& does = dynamic_cast<const movement&>(find_operation("transpose"));
-    lab::bench_request what{.does = &does,
-                            .subject = &find_kernel("transpose/production"),
-                            .yardstick = &find_kernel("baseline/memcpy"),
-                            .seconds = 0.01,
-                            .rounds = 5,
-                            .drawn = 1,
-                            .regret = true};
-    for (const std::string& id : does.contestants(backend::cuda).ordered) what.ordered.push_back(&find_kernel(id));
-    ASSERT_EQ(what.ordered.size(), 5u);
+    const auto& op = dynamic_cast<const movement&>(find_operation("transpose"));
+    lab::bench_request request{.op = &op,
+                               .subject = &find_kernel("transpose/production"),
+                               .yardstick = &find_kernel("baseline/memcpy"),
+                               .seconds = 0.01,
+                               .rounds = 5,
+                               .random_cells = 1,
+                               .regret = true};
+    for (const std::string& id : op.contestants(backend::cuda).ordered_copies)
+        request.ordered_copies.push_back(&find_kernel(id));
+    ASSERT_EQ(request.ordered_copies.size(), 5u);
     const auto bencher = lab::cuda_bencher();
     for (int size : {1, 2, 3, 4, 6, 8, 12, 16}) {
         for (auto [rows, cols] :
@@ -230,10 +231,11 @@ TEST(cuda_bench, compares_random_cells_with_ordered_copies_and_measures_the_regr
                                           .source_ld = cols + 7,
                                           .destination_ld = rows + 3,
                                           .destination_offset = offset};
-                const auto work = std::make_shared<movement_work>(does, dtype{"", size}, shape, true);
-                const lab::bench_result r = bencher->run({"padded", work}, what);
+                const auto work = std::make_shared<movement_work>(op, dtype{"", size}, shape, true);
+                const lab::bench_result r = bencher->run({"padded", work}, request);
                 ASSERT_EQ(r.skipped, "");
-                ASSERT_EQ(r.ordered.size(), work->writes_whole_sectors() ? 0u : 5u) << work->text() << " of " << size;
+                ASSERT_EQ(r.ordered_copies.size(), work->writes_whole_sectors() ? 0u : 5u)
+                    << work->text() << " of " << size;
                 for (const lab::bench_entry* e : r.entries()) {
                     ASSERT_EQ(e->fault, "") << e->kernel << ", " << work->text() << " of " << size;
                     EXPECT_EQ(e->skipped, "") << e->kernel << ", " << work->text() << " of " << size;

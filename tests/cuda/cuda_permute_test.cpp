@@ -27,7 +27,7 @@ void run_all(const strided_shape& s, std::uint64_t seed) {
     std::vector<const kernel*> all;
     for (const kernel& k : kernels()) {
         const bool copies = k.takes_work<strided_work>() || k.id == "baseline/memcpy";
-        if (copies && k.is_built_for(backend::cuda) && work.cannot_run(k).empty()) all.push_back(&k);
+        if (copies && k.is_built_for(backend::cuda) && work.why_not_run(k).empty()) all.push_back(&k);
     }
     const auto problem = permute().make(backend::cuda, {&work}, all, true);
     const std::string about =

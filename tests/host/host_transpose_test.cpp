@@ -212,7 +212,7 @@ TEST(host_transpose, message_names_argument_and_value) {
     EXPECT_NAMES(with_source([](auto& m) { m.rows = -1; }), "source.rows", -1);
     EXPECT_NAMES(with_source([](auto& m) { m.ld = 6; }), "source.ld", 6, 7);
     EXPECT_NAMES(with_source([](auto& m) { m.data = nullptr; }), "source.data", "null");
-    EXPECT_NAMES(with_source([](auto& m) { m.rows = 4; }), "destination", "7 x 5", "4 x 7", "7 x 4");
+    EXPECT_NAMES(with_source([](auto& m) { m.rows = 4; }), "destination", "7 x 5", "7 x 4", "4 x 7");
     EXPECT_NAMES(refused([&] { transpose(source, destination, {.threads = -2}); }), "options.threads", -2);
     const matrix_view<float> overlapping{in.data() + 3, 7, 5, 5};
     EXPECT_NAMES(refused([&] { transpose(source, overlapping); }), "destination", in.data() + 3, "source", in.data());

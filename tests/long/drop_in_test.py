@@ -24,6 +24,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import docs_test
+import document_tables
 from project import SOURCE, copy_sources, failures, in_ccache, like_the_build, must_run, require, setting, write_if_changed
 from script import names
 
@@ -66,11 +67,11 @@ def build_program(build):
 
 
 def ids(program):
-    return [k["id"] for k in json.loads(docs_test.run(program, "cornerturn list --format json").stdout)["kernels"]]
+    return [k["id"] for k in json.loads(document_tables.run(program, "cornerturn list --format json").stdout)["kernels"]]
 
 
 def profile(program, rows, cols, dtype, id=EXAMPLE_ID):
-    done = docs_test.run(program, f"cornerturn profile {id} --rows {rows} --cols {cols} --dtype {dtype} --on emulator --format json")
+    done = document_tables.run(program, f"cornerturn profile {id} --rows {rows} --cols {cols} --dtype {dtype} --on emulator --format json")
     return json.loads(done.stdout) if done.returncode == 0 else {"fault": done.stderr}
 
 
@@ -119,7 +120,7 @@ def check_good(program, before):
     require(EXAMPLE_ID in after and [k for k in after if not is_dropped_in(k)] == before, "list shows it, and the other kernels as before")
 
     # Its neighbours are the rungs in the files 70_ and 80_.
-    done = docs_test.run(program, "cornerturn ladder transpose --on emulator --format json")
+    done = document_tables.run(program, "cornerturn ladder transpose --on emulator --format json")
     require(done.returncode == 0, f"the ladder runs {done.stderr}")
     results = json.loads(done.stdout)["results"]
     order = [r["kernel"].split("@")[0] for r in results]
@@ -148,12 +149,12 @@ def check_good(program, before):
 
     for command, pasted in docs_test.commands((SOURCE / "HACKING.md").read_text()):
         if "--on cuda" not in command:
-            wrong = list(docs_test.check_command(command, docs_test.run(program, command), pasted))
+            wrong = list(docs_test.check_command(command, document_tables.run(program, command), pasted))
             require(not wrong, "; ".join(wrong) or f"HACKING.md: {command}")
 
 
 def check_broken(program, text):
-    done = docs_test.run(program, f"cornerturn profile {EXAMPLE_ID} --on emulator")
+    done = document_tables.run(program, f"cornerturn profile {EXAMPLE_ID} --on emulator")
     message = done.stderr.strip()
     print(message)
     line = next(i for i, code in enumerate(text.splitlines(), 1) if "= tile[threadIdx.y + i]" in code)
@@ -162,7 +163,7 @@ def check_broken(program, text):
                           ("line", rf"75_example\.cu:{line}\b")]:
         require(re.search(pattern, message) is not None, f"the message names the {name}")
     require(message in (SOURCE / "HACKING.md").read_text().splitlines(), "HACKING.md shows this message")
-    ladder = docs_test.run(program, "cornerturn ladder transpose --on emulator --format json")
+    ladder = document_tables.run(program, "cornerturn ladder transpose --on emulator --format json")
     failed = [r["kernel"] for r in json.loads(ladder.stdout)["results"] if r.get("verified") is False]
     require(ladder.returncode == 1 and failed == [EXAMPLE_ID], f"the ladder fails, too, for this rung only: {failed}")
 
@@ -206,7 +207,7 @@ def check_twins(program, original):
 def check_toy(program, folder):
     """Every command works with the toy operation."""
     def run(command, code=0):
-        done = docs_test.run(program, f"cornerturn {command}")
+        done = document_tables.run(program, f"cornerturn {command}")
         require(done.returncode == code, f"{command}{'' if done.returncode == code else f': {done.returncode}, {done.stderr}'}")
         return done
 
@@ -217,7 +218,7 @@ def check_toy(program, folder):
     wrong = []
     for dtype in DTYPES:
         for rows, cols in SHAPES + [(5000, 700)]:
-            results = json.loads(docs_test.run(program, f"cornerturn ladder reverse --height {rows} --width {cols} --dtype {dtype} --on emulator --format json").stdout)["results"]
+            results = json.loads(document_tables.run(program, f"cornerturn ladder reverse --height {rows} --width {cols} --dtype {dtype} --on emulator --format json").stdout)["results"]
             for r in results:
                 if r.get("verified") is not True or r["checked"] != {"elements": rows * cols, "of": rows * cols}:
                     wrong.append(f"{r['kernel']}, {rows} x {cols} of {dtype}")
@@ -279,7 +280,7 @@ def break_toy(tree):
 
 def check_broken_toy(program):
     for _, _, _, kernel, pattern in TOY_FAULTS:
-        done = docs_test.run(program, f"cornerturn profile {kernel}" + ("" if kernel.startswith("host/") else " --on emulator"))
+        done = document_tables.run(program, f"cornerturn profile {kernel}" + ("" if kernel.startswith("host/") else " --on emulator"))
         reported = done.returncode == 1 and names(done.stderr, kernel) and re.search(pattern, done.stderr)
         require(reported, f"a bug in {kernel} is reported: {done.stderr.strip()}")
 
@@ -303,7 +304,7 @@ def check_refused(tree, build, text):
         if built.returncode != 0:  # nvcc's host compiler sees that a note is missing
             require(names(built.stdout, REFUSED_FILE) and names(built.stdout, values[0].strip(".")), f"{values}: the compiler names the file")
             continue
-        done = docs_test.run(build / "bin" / "cornerturn", "cornerturn list")
+        done = document_tables.run(build / "bin" / "cornerturn", "cornerturn list")
         lines = done.stderr.strip().splitlines()
         require(done.returncode == 1 and len(lines) == 1 and names(lines[0], REFUSED_FILE, *values),
                 f"refused with {values} (exit code {done.returncode}): {done.stderr.strip()}")

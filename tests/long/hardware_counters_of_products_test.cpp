@@ -34,11 +34,11 @@ TEST(hardware_counters, of_products_equal_the_emulators) {
         const gemm_shape shape{.m = result.at("m"), .n = result.at("n"), .k = result.at("k")};
         const emulator::counters counts = lab::emulate(k, product_work(shape), {.every_block = false}).report.counts;
         for (const lab::metric& m : lab::metrics()) {
-            const bool loads_shared = m.op == emulator::kLoad && m.where != &emulator::counters::global_requests &&
-                                      m.where != &emulator::counters::global_sectors;
+            const bool loads_shared = m.op == emulator::kLoad && m.member != &emulator::counters::global_requests &&
+                                      m.member != &emulator::counters::global_sectors;
             const auto* const named = std::find_if(std::begin(kDifferences), std::end(kDifferences),
                                                    [&](const difference& d) { return k.id == d.kernel; });
-            const std::uint64_t emulated = (counts.*m.where)[m.op];
+            const std::uint64_t emulated = (counts.*m.member)[m.op];
             const std::uint64_t counted = tests::reading(result, m);
             if (loads_shared && named != std::end(kDifferences))
                 EXPECT_NE(counted, emulated) << k.id << " " << m.name << " no longer differs: " << named->why;

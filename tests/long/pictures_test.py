@@ -20,11 +20,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import script  # noqa: E402
 
 RESULTS = Path(os.environ["CORNERTURN_SOURCE_DIR"], "results")
-# The result files of each report, without suffix.
-REPORTS = [["bench_transpose", "bench_gemm"], ["bench_python_permute"], ["ladder_transpose_16384x16384_f32"], ["why_conflicts"],
-           ["why_layouts"], [f"ladder_transpose_{size}_f32" for size in ("4096x4096", "16384x16384", "32768x32768")],
-           [f"bench_host_16_cores_random_{operation}_9202" for operation in ("transpose", "permute")] +
-           [f"bench_random_{operation}_3427" for operation in ("transpose", "permute")]]
+RANDOM = [f"bench_host_16_cores_random_{operation}_9202" for operation in ("transpose", "permute")] + \
+         [f"bench_random_{operation}_3427" for operation in ("transpose", "permute")]
+# (the result files of a report, without suffix; a pattern for the pictures of it to test)
+REPORTS = [(["bench_transpose", "bench_gemm"], "*"), (["bench_python_permute"], "*"), (["why_conflicts"], "*"),
+           ([f"ladder_transpose_{size}_f32" for size in ("4096x4096", "16384x16384")], "*_sizes"), (RANDOM, "headline")]
 SVG = "{http://www.w3.org/2000/svg}"
 ZOOM = 2
 # WCAG's least contrast for large text. Thin letters drawn with grey edges reach it only at the middle of a stroke.
@@ -60,14 +60,16 @@ RENDERERS = {
 def pictures():
     """(name, SVG) of each picture of the reports, and of a warp's accesses."""
     found = {}
-    with TemporaryDirectory() as folder:
-        for results in REPORTS:
+    for results, pattern in REPORTS:
+        with TemporaryDirectory() as folder:
             command = [os.environ["CORNERTURN"], "report", *(RESULTS / f"{name}.json" for name in results)]
             subprocess.run([*command, "--plots", folder, "--output", f"{folder}/page.html"], check=True)
-        subprocess.run([os.environ["CORNERTURN"], "explain", "transpose/shared@16x16", "--rows", "64", "--svg", f"{folder}/warp.svg"],
+            found |= {path.name: path.read_text() for path in Path(folder).glob(f"{pattern}.svg")}
+    with TemporaryDirectory() as folder:
+        warp = Path(folder, "warp.svg")
+        subprocess.run([os.environ["CORNERTURN"], "explain", "transpose/shared@16x16", "--rows", "64", "--svg", warp],
                        stdout=subprocess.DEVNULL, check=True)
-        for path in sorted(Path(folder).glob("*.svg")):
-            found[path.name] = path.read_text()
+        found[warp.name] = warp.read_text()
     return found.items()
 
 

@@ -75,14 +75,15 @@ strided_shape permutation_of(const shape& s) {
 // The kernel's fault on this shape. Empty if there is none, or if the kernel declines the shape.
 std::string fault_of(const kernel& k, const shape& s) {
     if (k.takes_work<strided_work>()) {
-        const lab::emulated run = lab::emulate(k, permutation_work(find_dtype("f32"), permutation_of(s), 1), {});
-        return run.declined ? "" : run.found.fault;
+        const lab::emulation_outcome run =
+            lab::emulate(k, permutation_work(find_dtype("f32"), permutation_of(s), 1), {});
+        return run.declined ? "" : run.verdict.fault;
     }
-    if (tests::multiplies(k)) return lab::emulate(k, product_work(product_of(s)), {}).found.fault;
+    if (tests::multiplies(k)) return lab::emulate(k, product_work(product_of(s)), {}).verdict.fault;
     problem_shape p{.arranged = arranged_by(k), .rows = s.rows, .cols = s.cols, .element_size = k.takes(4) ? 4 : 1};
     p.source_ld = s.cols + s.source_gap;
     p.destination_ld = p.destination_cols() + s.destination_gap;
-    return lab::emulate(k, tests::moves(k, p), {}).found.fault;
+    return lab::emulate(k, tests::moves(k, p), {}).verdict.fault;
 }
 
 // A copy of a rung, compiled as its mutants are.

@@ -34,7 +34,6 @@ import sys
 for name in ("numpy", "torch", "cupy", "jax"):
     sys.modules[name] = None  # an import of it fails
 import cornerturn
-from refusals import script
 try:
     cornerturn.transpose([1, 2])
 except TypeError as error:

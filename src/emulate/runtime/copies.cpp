@@ -174,9 +174,9 @@ cudaError_t check_managed(const void* at, std::size_t bytes, const cudaMemLocati
 }  // namespace
 
 cudaError_t find_symbol_for_copy(const void* symbol, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
-                                 cudaMemcpyKind with_host, char** at) {
+                                 cudaMemcpyKind kind_with_host, char** at) {
     if (const cudaError_t error = find_symbol(symbol, offset, bytes, at)) return error;
-    const bool fits = kind == with_host || kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault;
+    const bool fits = kind == kind_with_host || kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault;
     return fits ? cudaSuccess : cudaErrorInvalidMemcpyDirection;
 }
 

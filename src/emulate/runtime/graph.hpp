@@ -84,10 +84,11 @@ cudaMemcpy3DParms flat_copy(void* to, const void* from, std::size_t bytes, cudaM
 cudaError_t do_work(const graph_work& work);
 cudaError_t copy_memory(const cudaMemcpy3DParms& params);  // copies.cpp
 cudaError_t set_memory(const cudaMemsetParams& params);    // copies.cpp
-// copies.cpp: finds the bytes of a device variable for a copy to it (`with_host` is cudaMemcpyHostToDevice) or from it
-// (`with_host` is cudaMemcpyDeviceToHost). `kind` must be `with_host`, device to device, or default.
+// copies.cpp: finds the bytes of a device variable for a copy to it or from it. `kind_with_host`: the kind of this copy
+// if the other operand is host memory (cudaMemcpyHostToDevice or cudaMemcpyDeviceToHost). `kind` must be that, device
+// to device, or default.
 cudaError_t find_symbol_for_copy(const void* symbol, std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
-                                 cudaMemcpyKind with_host, char** at);
+                                 cudaMemcpyKind kind_with_host, char** at);
 cudaError_t record_event(cudaEvent_t event);  // streams.cpp
 
 // Adds a launch to the graph that the stream is captured into.

@@ -1,5 +1,6 @@
-// In the device pass g++ compiles std::atomic into calls of these functions. Only host functions use std::atomic. The
-// device's object file has copies of them that never run, but the program must link.
+// In the device pass g++ compiles std::atomic into calls of these functions. Device code must not use std::atomic. Host
+// functions may. The device's object file contains a copy of each host function; these copies never run, but they must
+// link.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -29,8 +29,8 @@ std::vector<location> locations_of(const std::vector<parameter>& parameters, std
     std::vector<location> all;
     for (const parameter& p : parameters) {
         location& here = all.emplace_back();
-        if (p.nothing) continue;
-        const auto wanted = [&](parameter::where kind) {
+        if (p.is_empty_struct) continue;
+        const auto wanted = [&](parameter::register_kind kind) {
             return static_cast<int>(std::count(p.eightbytes.begin(), p.eightbytes.end(), kind));
         };
         const int more_integers = wanted(parameter::integer), more_vectors = wanted(parameter::vector);
@@ -59,7 +59,7 @@ void for_arguments(const kernel& which, saved_registers& registers, std::byte* s
     };
     for (std::size_t i = 0; i < locations.size(); ++i) {
         const parameter& p = which.parameters[i];
-        if (p.nothing) continue;
+        if (p.is_empty_struct) continue;
         const bool in_registers = locations[i].registers[0] >= 0;
         if (p.by_reference) {
             reference(i, in_registers ? slot(locations[i].registers[0]) : stack + locations[i].offset);
@@ -74,15 +74,15 @@ void for_arguments(const kernel& which, saved_registers& registers, std::byte* s
 
 }  // namespace
 
-const kernel* find_kernel(const void* host) {
-    if (host == nullptr) return nullptr;  // would match a row of a kernel that only kernels launch
+const kernel* find_kernel(const void* address) {
+    if (address == nullptr) return nullptr;  // would match a row of a kernel that only kernels launch
     static std::mutex mutex;
     static auto& known = *new std::unordered_map<const void*, std::unique_ptr<kernel>>;
     std::lock_guard lock(mutex);
-    const auto found = known.find(host);
+    const auto found = known.find(address);
     if (found != known.end()) return found->second.get();
     const ct_kernel_row* const row = std::find_if(__start_ct_kernels, __stop_ct_kernels, [&](const ct_kernel_row& r) {
-        return r.host == host || r.device == host;
+        return r.host == address || r.device == address;
     });
     if (row == __stop_ct_kernels) return nullptr;
     auto made = std::make_unique<kernel>();
@@ -93,7 +93,7 @@ const kernel* find_kernel(const void* host) {
         made->facts.static_shared_bytes += array.bytes;
     made->parameters = parameters_of(row->device);
     locations_of(made->parameters, made->stack_bytes);
-    return (known[host] = std::move(made)).get();
+    return (known[address] = std::move(made)).get();
 }
 
 const kernel_facts* facts_of(const void* host_function) {
@@ -104,7 +104,7 @@ const kernel_facts* facts_of(const void* host_function) {
 std::vector<std::size_t> argument_bytes(const void* host_function) {
     std::vector<std::size_t> bytes;
     if (const kernel* const which = find_kernel(host_function))
-        for (const parameter& p : which->parameters) bytes.push_back(p.nothing ? 0 : p.bytes);
+        for (const parameter& p : which->parameters) bytes.push_back(p.is_empty_struct ? 0 : p.bytes);
     return bytes;
 }
 
@@ -120,7 +120,7 @@ std::vector<std::vector<std::byte>> arguments_of(const kernel& which, const save
     std::vector<std::byte> rest(which.stack_bytes);
     std::memcpy(rest.data(), stack, rest.size());
     std::vector<std::vector<std::byte>> arguments;
-    for (const parameter& p : which.parameters) arguments.emplace_back(p.nothing ? 0 : p.bytes);
+    for (const parameter& p : which.parameters) arguments.emplace_back(p.is_empty_struct ? 0 : p.bytes);
     for_arguments(
         which, kept, rest.data(),
         [&](std::size_t i, std::size_t offset, const void* at, std::size_t bytes) {

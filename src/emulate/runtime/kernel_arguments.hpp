@@ -27,8 +27,8 @@ struct kernel {
     std::size_t stack_bytes = 0;  // of the arguments that do not fit in registers
 };
 
-// `host`: the kernel's address in host code or in device code. Returns null if it is not the address of a kernel.
-const kernel* find_kernel(const void* host);
+// `address`: the kernel's address in host code or in device code. Returns null if there is no kernel at this address.
+const kernel* find_kernel(const void* address);
 
 // Copies the arguments of a kernel. Each copy holds the bytes of one argument.
 std::vector<std::vector<std::byte>> arguments_of(const kernel& which, const saved_registers& registers,

@@ -31,14 +31,14 @@ void* cornerturn_kernel_malloc(std::size_t bytes) {
     if (current_worker == nullptr) return std::malloc(bytes);
     void* made = nullptr;
     current_worker->on_large_stack([&] {
-        if (allocate(&made, bytes, allocation::heap) != cudaSuccess) made = nullptr;
+        if (allocate(&made, bytes, allocation::kernel_heap) != cudaSuccess) made = nullptr;
     });
     return made;
 }
 
 void cornerturn_kernel_free(void* memory) {
     if (current_worker == nullptr) return std::free(memory);
-    if (memory != nullptr) current_worker->on_large_stack([&] { release(memory, allocation::heap); });
+    if (memory != nullptr) current_worker->on_large_stack([&] { release(memory, allocation::kernel_heap); });
 }
 
 void* cornerturn_kernel_memcpy(void* to, const void* from, std::size_t bytes) {

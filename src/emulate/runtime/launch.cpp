@@ -166,9 +166,9 @@ struct call {
 
 void run_lanes(const void* argument) {
     const call& c = *static_cast<const call*>(argument);
-    for (const void* step = c.device;;) {
-        cornerturn_call_kernel(c.registers, c.stack, c.stack_bytes, step);
-        step = end_lane() ? c.device : reinterpret_cast<const void*>(&leave);
+    for (const void* next_call = c.device;;) {
+        cornerturn_call_kernel(c.registers, c.stack, c.stack_bytes, next_call);
+        next_call = end_lane() ? c.device : reinterpret_cast<const void*>(&leave);
     }
 }
 
@@ -184,7 +184,7 @@ std::optional<found_memory> find_memory(std::uintptr_t address) {
         return found_memory{"constants of the program", constants.begin, constants.bytes, true};
     const std::optional<allocation> found = allocation_at(reinterpret_cast<const void*>(address));
     if (!found) return {};
-    return found_memory{found->name(), found->begin, found->bytes, false, found->kind == allocation::heap};
+    return found_memory{found->name(), found->begin, found->bytes, false, found->kind == allocation::kernel_heap};
 }
 
 cudaError_t error_of(hazard_kind kind) {
@@ -399,7 +399,10 @@ extern "C" void cornerturn_launch(const saved_registers* registers, const void* 
     if (host == nullptr) return launch_child(*registers, stack);
     const kernel* const which = find_kernel(host);
     if (which == nullptr) {
-        std::fprintf(stderr, "cornerturn: kernel %s has no device code\n", function_name(host).c_str());
+        std::fprintf(stderr,
+                     "cornerturn: kernel %s has no device code: its definition, and for a template the code that "
+                     "instantiates it, must also be compiled if __CUDA_ARCH__ is defined\n",
+                     function_name(host).c_str());
         std::abort();
     }
     const std::optional<launch_shape> shape = pending_launches::instance().pop();

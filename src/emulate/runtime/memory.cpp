@@ -23,31 +23,32 @@ constexpr std::size_t kAlignment = 512;  // that of device allocations
 // Allocations of at least this size are mapped. A mapping is zero, and takes memory only where it was touched.
 constexpr std::size_t kMapped = std::size_t{1} << 20;
 
-struct record {
+struct tracked_allocation {
     allocation is;
     unsigned flags = 0;
-    std::size_t mapped = 0;                       // bytes of the mapping; 0: the memory is from the heap
+    std::size_t mapped = 0;  // bytes of the mapping; 0: the memory is from aligned_alloc(), or is not freed here
     std::shared_ptr<reserved_memory> reserved{};  // owner of the memory, if it belongs to a graph
 };
 
 struct registry {
     std::mutex mutex;
-    std::map<std::uintptr_t, record> records;         // by first address; they do not overlap
+    std::map<std::uintptr_t, tracked_allocation> tracked;  // by first address; they do not overlap
     std::map<std::uintptr_t, allocation> freed_ones;  // by first address; none overlaps another or a later allocation
     std::map<std::uintptr_t, std::size_t> variables;  // device variables whose address the program asked for
     int counts[5] = {};
-    std::size_t device_bytes = 0;  // of device and managed memory
-    std::size_t all_bytes = 0;     // of device, managed and pinned memory
-    // Memory of graphs: in use now, and its maximum; reserved, which is the maximum in use since the last trim, and the
-    // maximum of that.
-    std::uint64_t graph_bytes = 0, graph_high = 0, graph_held = 0, graph_held_high = 0;
+    std::size_t device_bytes = 0;       // of device and managed memory
+    std::size_t all_bytes = 0;          // of device, managed and pinned memory
+    std::uint64_t graph_bytes = 0;      // graphs' memory in use
+    std::uint64_t graph_high = 0;       // its maximum since the program reset it
+    std::uint64_t graph_held = 0;       // graphs' reserved memory: the maximum in use since the last trim
+    std::uint64_t graph_held_high = 0;  // the maximum of graph_held since the program reset it
     std::int64_t machine_bytes = -1;
 
-    record* find(const void* address) {
+    tracked_allocation* find(const void* address) {
         const auto at = reinterpret_cast<std::uintptr_t>(address);
-        auto next = records.upper_bound(at);
-        if (next == records.begin()) return nullptr;
-        record& candidate = std::prev(next)->second;
+        auto next = tracked.upper_bound(at);
+        if (next == tracked.begin()) return nullptr;
+        tracked_allocation& candidate = std::prev(next)->second;
         return at - candidate.is.begin < candidate.is.bytes ? &candidate : nullptr;
     }
 
@@ -69,7 +70,7 @@ struct registry {
         return kind == allocation::pinned || (bytes <= kDeviceBytes && device_bytes <= kDeviceBytes - bytes);
     }
 
-    void count(const record& one, bool more) {
+    void count(const tracked_allocation& one, bool more) {
         if (one.is.kind == allocation::registered) return;
         const std::size_t signed_bytes = more ? one.is.bytes : std::size_t{0} - one.is.bytes;
         all_bytes += signed_bytes;
@@ -81,10 +82,10 @@ struct registry {
         graph_held_high = std::max(graph_held_high, graph_held);
     }
 
-    void add(record one) {
+    void add(tracked_allocation one) {
         one.is.id = ++counts[one.is.kind];
         count(one, true);
-        records.emplace(one.is.begin, one);
+        tracked.emplace(one.is.begin, one);
         forget_freed(one.is);
     }
 
@@ -112,8 +113,8 @@ std::size_t page_bytes() {
     return bytes;
 }
 
-// `mapped`: the bytes of the mapping; 0: from the heap. Each mapping ends with an inaccessible page, so that no two are
-// adjacent.
+// `mapped`: the bytes of the mapping; 0: the memory is from aligned_alloc(). Each mapping ends with an inaccessible
+// page, so that no two are adjacent.
 void* obtain(std::size_t bytes, std::size_t& mapped) {
     mapped = 0;
     if (bytes >= kMapped) {
@@ -141,7 +142,7 @@ void free_memory(void* at, std::size_t mapped) {
     }
 }
 
-void free_memory(const record& one) {
+void free_memory(const tracked_allocation& one) {
     if (one.is.kind == allocation::registered || one.reserved) return;
     free_memory(reinterpret_cast<void*>(one.is.begin), one.mapped);
 }
@@ -157,13 +158,13 @@ std::string allocation::name() const {
 std::vector<allocation> allocations() {
     const std::lock_guard lock(state().mutex);
     std::vector<allocation> list;
-    for (const auto& [begin, one] : state().records) list.push_back(one.is);
+    for (const auto& [begin, one] : state().tracked) list.push_back(one.is);
     return list;
 }
 
 std::optional<allocation> allocation_at(const void* address) {
     const std::lock_guard lock(state().mutex);
-    const record* const one = state().find(address);
+    const tracked_allocation* const one = state().find(address);
     return one ? std::optional(one->is) : std::nullopt;
 }
 
@@ -178,7 +179,7 @@ std::optional<allocation> freed_at(const void* address) {
 
 bool is_device_pointer(const void* address) {
     const std::lock_guard lock(state().mutex);
-    const record* const one = state().find(address);
+    const tracked_allocation* const one = state().find(address);
     if (one) return one->is.kind == allocation::device || one->is.kind == allocation::managed;
     return state().variable_left(address) > 0;
 }
@@ -194,7 +195,7 @@ cudaError_t allocate(void** result, std::size_t bytes, allocation::kind_type kin
     if (bytes == 0) return cudaSuccess;
     const std::lock_guard lock(state().mutex);
     if (!state().fits(bytes, kind)) return cudaErrorMemoryAllocation;
-    record one;
+    tracked_allocation one;
     void* const at = obtain(bytes, one.mapped);
     if (!at) return cudaErrorMemoryAllocation;
     one.is.begin = reinterpret_cast<std::uintptr_t>(at);
@@ -221,7 +222,7 @@ cudaError_t activate(const std::shared_ptr<reserved_memory>& memory) {
     const std::lock_guard lock(state().mutex);
     if (state().find(memory->at)) return cudaErrorInvalidValue;
     if (!state().fits(memory->bytes, allocation::device)) return cudaErrorMemoryAllocation;
-    record one;
+    tracked_allocation one;
     one.is.begin = reinterpret_cast<std::uintptr_t>(memory->at);
     one.is.bytes = memory->bytes;
     one.reserved = memory;
@@ -230,15 +231,15 @@ cudaError_t activate(const std::shared_ptr<reserved_memory>& memory) {
 }
 
 cudaError_t release(void* at, allocation::kind_type kind) {
-    record one;
+    tracked_allocation one;
     {
         const std::lock_guard lock(state().mutex);
-        const record* const found = state().find(at);
+        const tracked_allocation* const found = state().find(at);
         if (!found || found->is.begin != reinterpret_cast<std::uintptr_t>(at)) return cudaErrorInvalidValue;
         const bool frees_managed = kind == allocation::device && found->is.kind == allocation::managed;
         if (found->is.kind != kind && !frees_managed) return cudaErrorInvalidValue;
         one = *found;
-        state().records.erase(one.is.begin);
+        state().tracked.erase(one.is.begin);
         state().note_freed(one.is);
         state().count(one, false);
     }
@@ -248,10 +249,10 @@ cudaError_t release(void* at, allocation::kind_type kind) {
 }
 
 void release_all() {
-    std::map<std::uintptr_t, record> gone;
+    std::map<std::uintptr_t, tracked_allocation> gone;
     {
         const std::lock_guard lock(state().mutex);
-        gone.swap(state().records);
+        gone.swap(state().tracked);
         for (const auto& [begin, one] : gone) {
             state().count(one, false);
             state().note_freed(one.is);
@@ -265,14 +266,14 @@ void release_all() {
 
 bool device_range(const void* at, std::size_t bytes) {
     const std::lock_guard lock(state().mutex);
-    const record* const one = state().find(at);
+    const tracked_allocation* const one = state().find(at);
     if (!one) return state().variable_left(at) >= std::max<std::size_t>(bytes, 1);
     return bytes <= one->is.begin + one->is.bytes - reinterpret_cast<std::uintptr_t>(at);
 }
 
 bool any_range(const void* at, std::size_t bytes) {
     const std::lock_guard lock(state().mutex);
-    if (const record* const one = state().find(at)) {
+    if (const tracked_allocation* const one = state().find(at)) {
         return bytes <= one->is.begin + one->is.bytes - reinterpret_cast<std::uintptr_t>(at);
     }
     const std::size_t left = state().variable_left(at);
@@ -283,7 +284,7 @@ bool any_range(const void* at, std::size_t bytes) {
 bool host_range(const void* at, std::size_t bytes) {
     {
         const std::lock_guard lock(state().mutex);
-        const record* const one = state().find(at);
+        const tracked_allocation* const one = state().find(at);
         if (one ? one->is.kind == allocation::device : state().variable_left(at) > 0) return false;
     }
     return any_range(at, bytes);
@@ -376,14 +377,14 @@ cudaError_t cudaHostRegister(void* ptr, size_t size, unsigned int flags) {
         if (!ptr || !size || flags > 0x0fu) return cudaErrorInvalidValue;
         const std::lock_guard lock(state().mutex);
         const auto begin = reinterpret_cast<std::uintptr_t>(ptr);
-        const record* overlapping = state().find(ptr);
-        const auto next = state().records.upper_bound(begin);
-        if (!overlapping && next != state().records.end() && next->first - begin < size) overlapping = &next->second;
+        const tracked_allocation* overlapping = state().find(ptr);
+        const auto next = state().tracked.upper_bound(begin);
+        if (!overlapping && next != state().tracked.end() && next->first - begin < size) overlapping = &next->second;
         if (overlapping) {
             return overlapping->is.kind == allocation::registered ? cudaErrorHostMemoryAlreadyRegistered
                                                                   : cudaErrorInvalidValue;
         }
-        record one;
+        tracked_allocation one;
         one.is.begin = begin;
         one.is.bytes = size;
         one.is.kind = allocation::registered;
@@ -405,7 +406,8 @@ cudaError_t cudaHostGetDevicePointer(void** pDevice, void* pHost, unsigned int f
     return api_call([&] {
         if (!pDevice || flags) return cudaErrorInvalidValue;
         const auto one = allocation_at(pHost);
-        if (!one || one->kind == allocation::device || one->kind == allocation::heap) return cudaErrorInvalidValue;
+        if (!one || one->kind == allocation::device || one->kind == allocation::kernel_heap)
+            return cudaErrorInvalidValue;
         *pDevice = pHost;
         return cudaSuccess;
     });
@@ -414,8 +416,8 @@ cudaError_t cudaHostGetDevicePointer(void** pDevice, void* pHost, unsigned int f
 cudaError_t cudaHostGetFlags(unsigned int* pFlags, void* pHost) {
     return api_call([&] {
         const std::lock_guard lock(state().mutex);
-        const record* const one = state().find(pHost);
-        if (!pFlags || !one || one->is.kind == allocation::device || one->is.kind == allocation::heap)
+        const tracked_allocation* const one = state().find(pHost);
+        if (!pFlags || !one || one->is.kind == allocation::device || one->is.kind == allocation::kernel_heap)
             return cudaErrorInvalidValue;
         *pFlags = one->flags;
         return cudaSuccess;
@@ -475,7 +477,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes* attributes, c
         void* const at = const_cast<void*>(ptr);
         const auto one = allocation_at(ptr);
         *attributes = {cudaMemoryTypeHost, 0, at, at};
-        if (one ? one->kind == allocation::device || one->kind == allocation::heap : is_device_pointer(ptr)) {
+        if (one ? one->kind == allocation::device || one->kind == allocation::kernel_heap : is_device_pointer(ptr)) {
             *attributes = {cudaMemoryTypeDevice, 0, at, nullptr};
         } else if (!one) {
             *attributes = {cudaMemoryTypeUnregistered, cudaInvalidDeviceId, nullptr, at};

@@ -15,7 +15,13 @@ namespace cornerturn::emulator {
 struct allocation {
     std::uintptr_t begin = 0;
     std::size_t bytes = 0;
-    enum kind_type { device, pinned, managed, registered, heap } kind = device;  // heap: malloc in a kernel
+    enum kind_type {
+        device,
+        pinned,
+        managed,
+        registered,
+        kernel_heap  // malloc in a kernel
+    } kind = device;
     int id = 0;  // number among the allocations of its kind, from 1
 
     std::string name() const;  // "cudaMalloc #3 (4096 bytes)"

@@ -13,7 +13,7 @@
 #include <sstream>
 #include <thread>
 
-#include "emulate/runtime/endings.hpp"
+#include "emulate/runtime/process_end.hpp"
 #include "emulator/metrics.hpp"
 #include "emulator/names.hpp"
 
@@ -59,9 +59,9 @@ struct store {
 
 ordered_json to_json(const counters& counts) {
     ordered_json out = ordered_json::object();
-    for (const metric& m : metrics()) out[m.name] = (counts.*m.where)[m.op];
-    for (const metric& m : atomic_metrics()) out[m.name] = (counts.*m.where)[m.op];
-    for (const metric& m : derived_metrics()) out[m.name] = (counts.*m.where)[m.op];
+    for (const metric& m : metrics()) out[m.name] = (counts.*m.member)[m.op];
+    for (const metric& m : atomic_metrics()) out[m.name] = (counts.*m.member)[m.op];
+    for (const metric& m : derived_metrics()) out[m.name] = (counts.*m.member)[m.op];
     return out;
 }
 
@@ -81,10 +81,10 @@ std::vector<std::string> names_of(const std::deque<kernel_record>& kernels) {
     std::vector<std::string> found;
     for (const kernel_record& k : kernels) {
         int form = 0;
-        const auto is_as = [&](const kernel_record& other) {
+        const auto shares_name = [&](const kernel_record& other) {
             return &other != &k && name(other.is, form) == name(k.is, form);
         };
-        while (form + 1 < kForms && std::any_of(kernels.begin(), kernels.end(), is_as)) ++form;
+        while (form + 1 < kForms && std::any_of(kernels.begin(), kernels.end(), shares_name)) ++form;
         found.push_back(name(k.is, form));
     }
     return found;
@@ -117,7 +117,7 @@ void write(const store& all, const std::string& path) {
     std::ofstream file(path);
     file << ordered_json{{"kernels", std::move(kernels)}}.dump(1, ' ', false, ordered_json::error_handler_t::replace)
          << "\n";
-    if (!file.flush()) std::fprintf(stderr, "cornerturn: the report %s cannot be written\n", path.c_str());
+    if (!file.flush()) std::fprintf(stderr, "cornerturn: cannot write the report %s\n", path.c_str());
 }
 
 // Waits only a limited time for the lock. Another thread may hold it, or this thread, if add() failed: then nobody
@@ -160,7 +160,8 @@ void add_hazard(std::vector<found_hazard>& into, const found_hazard& one) {
 
 bool merge(std::vector<found_hazard>& known, const found_hazard& one) {
     const auto same = std::find_if(known.begin(), known.end(), [&](const found_hazard& k) {
-        return k.kind == one.kind && k.where == one.where && (one.where != 0 || k.message == one.message);
+        return k.kind == one.kind && k.return_address == one.return_address &&
+               (one.return_address != 0 || k.message == one.message);
     });
     if (same == known.end()) {
         known.push_back(one);

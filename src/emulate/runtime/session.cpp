@@ -9,8 +9,8 @@
 
 #include "emulate/runtime/record.hpp"
 #include "emulator/metrics.hpp"
+#include "emulator/named_counters.hpp"
 #include "emulator/names.hpp"
-#include "emulator/readings.hpp"
 
 namespace cornerturn::emulator {
 namespace {

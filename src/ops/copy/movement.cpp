@@ -26,7 +26,7 @@ public:
 
     std::vector<buffer> buffers() const override {
         const auto of = [](const char* name, const guarded_buffer& b, bool writable, bool holds_input) {
-            return buffer{name, b.data(), b.size(), b.room(), writable, holds_input};
+            return buffer{name, b.data(), b.size(), b.capacity(), writable, holds_input};
         };
         return {of("source", memory_.source(), false, true),
                 of("destination", memory_.destination(), true, memory_.shape().in_place)};
@@ -96,7 +96,7 @@ workload_pointer movement::read(const arguments& given, std::int64_t standard) c
                         .destination_offset = given.size("--destination-offset", 0)};
     shape.cols = given.size(cols, shape.rows);
     checked_multiply(shape.rows, shape.cols, fmt::format("{} x {}", rows, cols).c_str());
-    const dtype type = find_dtype(given.word("--dtype", "f32"));
+    const dtype type = find_dtype(given.text("--dtype", "f32"));
     shape.element_size = type.size;
     return std::make_shared<movement_work>(*this, type, shape);
 }
@@ -115,7 +115,7 @@ bench_contestants movement::contestants(backend on) const {
     if (on == backend::emulator) return {};
     bench_contestants who{.subject = {}, .yardstick = {}, .peer_family = {}, .peers = {}};
     for (const kernel& k : kernels()) {
-        if (k.does != this || is_ceiling(k) || !k.is_built_for(on)) continue;
+        if (k.op != this || is_ceiling(k) || !k.is_built_for(on)) continue;
         if (who.subject.empty() || k.id.ends_with("/production")) who.subject = k.id;
     }
     if (!who.subject.empty()) who.yardstick = on == backend::cuda ? "baseline/memcpy" : "host/copy@memcpy";
@@ -130,7 +130,7 @@ movement_work::movement_work(const movement& does, const dtype& type, const prob
 }
 
 movement::arranged_function arranged_by(const kernel& k) {
-    return k.traits<matrix_work>().copies ? copied : dynamic_cast<const movement&>(*k.does).arranged();
+    return k.traits<matrix_work>().copies ? copied : dynamic_cast<const movement&>(*k.op).arranged();
 }
 
 problem_shape movement_work::copy_shape() const {
@@ -166,7 +166,7 @@ problem_shape movement_work::shape_for(const kernel& k) const {
         shape.in_place = false;
         shape.destination_ld = shape.destination_cols() + gap;
     }
-    shape.numbers = shape.numbers || traits.arithmetic;
+    shape.finite_only = shape.finite_only || traits.arithmetic;
     return shape.checked();
 }
 
@@ -191,10 +191,11 @@ double movement_work::amount(const kernel& k) const {
     return static_cast<double>(sectors ? sector_bytes() : moved_bytes());
 }
 
-// Bytes of both sides, with room for any of the shapes on each.
+// Bytes of both sides, each with the capacity for any of the shapes.
 std::int64_t movement_work::side_bytes(const std::vector<problem_shape>& shapes) const {
     std::int64_t most = 0;
-    for (const problem_shape& s : shapes) most = std::max({most, s.room(side::source), s.room(side::destination)});
+    for (const problem_shape& s : shapes)
+        most = std::max({most, s.capacity(side::source), s.capacity(side::destination)});
     return 2 * most;
 }
 
@@ -228,7 +229,7 @@ std::string movement_work::text() const {
 
 void movement_work::describe(nlohmann::ordered_json& cell) const {
     const problem_shape s = shape_.checked();
-    const std::vector<option>& sizes = does().facts().sizes;
+    const std::vector<option>& sizes = op().facts().sizes;
     cell.update({{key_of(sizes[0]), s.rows},
                  {key_of(sizes[1]), s.cols},
                  {"element_size", s.element_size},
@@ -291,13 +292,13 @@ std::vector<workload_pointer> movement_work::trials() const {
             s.destination_ld = s.in_place ? s.source_ld : s.destination_cols() + gap();
             s.source_offset = offset();
             s.destination_offset = s.in_place ? s.source_offset : offset();
-            all.push_back(std::make_shared<movement_work>(dynamic_cast<const movement&>(does()), type(), s));
+            all.push_back(std::make_shared<movement_work>(dynamic_cast<const movement&>(op()), type(), s));
         }
     }
     return all;
 }
 
-std::string movement_work::cannot_run(const kernel& k) const {
+std::string movement_work::why_not_run(const kernel& k) const {
     const kernel_traits<matrix_work> traits = k.traits<matrix_work>();
     if (traits.copies) return {};
     if (!k.takes(shape_.element_size)) return fmt::format("does not take {}-byte elements", shape_.element_size);
@@ -317,8 +318,8 @@ std::shared_ptr<const workload> movement_work::among(const std::vector<const ker
                                                      std::uint64_t seed) const {
     problem_shape shape = shape_;
     shape.seed = seed;
-    for (const kernel* k : kernels) shape.numbers = shape.numbers || k->traits<matrix_work>().arithmetic;
-    return std::make_shared<movement_work>(dynamic_cast<const movement&>(does()), type(), shape, in_bench_);
+    for (const kernel* k : kernels) shape.finite_only = shape.finite_only || k->traits<matrix_work>().arithmetic;
+    return std::make_shared<movement_work>(dynamic_cast<const movement&>(op()), type(), shape, in_bench_);
 }
 
 void decline_gaps(const matrix_work& work) {

@@ -33,7 +33,7 @@ public:
     using operation::operation;
 
     // Accepts copies too, of any operation.
-    bool accepts(const kernel& k) const override { return k.does == this || is_ceiling(k); }
+    bool accepts(const kernel& k) const override { return k.op == this || is_ceiling(k); }
     bool is_ceiling(const kernel& k) const override { return k.traits<matrix_work>().copies; }
 
     std::string yardstick_text(backend on) const override;
@@ -103,7 +103,7 @@ public:
     std::int64_t aside_bytes() const override;
     std::string text() const override;
     void describe(nlohmann::ordered_json& cell) const override;
-    std::string cannot_run(const kernel& k) const override;
+    std::string why_not_run(const kernel& k) const override;
     bool writes_whole_sectors() const override;
     std::shared_ptr<const workload> among(const std::vector<const kernel*>& kernels, std::uint64_t seed) const override;
 

@@ -16,18 +16,18 @@ public:
     bool take(const workload& work, const kernel& k) override {
         const auto* const moved = dynamic_cast<const movement_work*>(&work);
         if (moved == nullptr || !memory_.reshape(moved->shape_for(k))) return false;
-        does_ = &moved->does();
+        op_ = &moved->op();
         return true;
     }
-    std::int64_t room() const override { return memory_.source().room() + memory_.destination().room(); }
+    std::int64_t capacity() const override { return memory_.source().capacity() + memory_.destination().capacity(); }
 
     std::function<void()> bind(const kernel& k) const override {
         return [run = k.built_for<matrix_work>(on_)->run, work = memory_.work()] { run(work); };
     }
 
     std::vector<candidate> candidates() const override {
-        const auto* const does = dynamic_cast<const movement*>(does_);
-        return does != nullptr ? does->candidates(on_, memory_.work()) : std::vector<candidate>{};
+        const auto* const moved = dynamic_cast<const movement*>(op_);
+        return moved != nullptr ? moved->candidates(on_, memory_.work()) : std::vector<candidate>{};
     }
 
 protected:
@@ -35,7 +35,7 @@ protected:
 
 private:
     backend on_;
-    const operation* does_ = nullptr;  // of the latest work
+    const operation* op_ = nullptr;  // of the latest work
 };
 
 }  // namespace cornerturn

@@ -46,7 +46,7 @@ bool cuda_gemm::reshape(const gemm_shape& shape) {
 }
 
 bool cuda_gemm::use_workspace(std::int64_t floats) {
-    if (floats * kSize > workspace_.room()) return false;
+    if (floats * kSize > workspace_.capacity()) return false;
     workspace_.use(floats * kSize);
     return true;
 }
@@ -76,7 +76,7 @@ void cuda_gemm::prepare_c() {
 
 verdict cuda_gemm::check(gemm_errors* errors) const {
     verdict result{.elements = shape_.elements(), .fault = {}};
-    gemm_findings found{{kNothingWrong, kNothingWrong}};
+    gemm_findings found{{kNothingNoted, kNothingNoted}};
     gemm_findings* on_device = nullptr;
     CORNERTURN_CUDA(cudaMallocAsync(&on_device, sizeof found, stream_));
     CORNERTURN_CUDA(cudaMemcpyAsync(on_device, &found, sizeof found, cudaMemcpyHostToDevice, stream_));
@@ -90,11 +90,11 @@ verdict cuda_gemm::check(gemm_errors* errors) const {
     const auto at = [&](unsigned long long position) {
         return shape_.placed(gemm_matrix::c).coordinates_at(static_cast<std::int64_t>(position));
     };
-    if (wrong.element != kNothingWrong) {
+    if (wrong.element != kNothingNoted) {
         float value = 0;
         CORNERTURN_CUDA(cudaMemcpy(&value, work().c + wrong.element, sizeof value, cudaMemcpyDeviceToHost));
         result.fault = describe_wrong_product(shape_, at(wrong.element), value, right_at(shape_, at(wrong.element)));
-    } else if (wrong.gap != kNothingWrong) {
+    } else if (wrong.gap != kNothingNoted) {
         result.fault = describe_wrong_product_gap(shape_, at(wrong.gap));
     }
     if (result.passed()) result.fault = low_precision(shape_, sums);

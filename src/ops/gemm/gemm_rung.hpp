@@ -81,9 +81,9 @@ inline gemm_work transpose_a(const gemm_work& work) {
 
 // A variant of a multiplication rung, with the GFLOP/s that note 002 gives.
 constexpr variant<gemm_work> multiplying(const char* name, const char* origin, void (*run)(const gemm_work&),
-                                         std::int64_t (*workspace)(const gemm_work&) = nullptr, double noted_gflops = 0,
-                                         hardware_needs needs = {}) {
-    return {{name, origin, sizeof(float), needs, false, noted_gflops}, run, {workspace}};
+                                         std::int64_t (*workspace)(const gemm_work&) = nullptr,
+                                         double published_gflops = 0, hardware_needs needs = {}) {
+    return {{name, origin, sizeof(float), needs, false, published_gflops}, run, {workspace}};
 }
 
 }  // namespace CORNERTURN_KERNELS

@@ -32,9 +32,9 @@ public:
         return product != nullptr && product->shape().lies_as(memory_.shape()) &&
                memory_.use_workspace(product->workspace(on_, {&k})) && memory_.reshape(product->shape());
     }
-    std::int64_t room() const override {
+    std::int64_t capacity() const override {
         std::int64_t bytes = 0;
-        for (const auto& b : memory_.buffers()) bytes += b.buffer->room();
+        for (const auto& b : memory_.buffers()) bytes += b.buffer->capacity();
         return bytes;
     }
     void prepare() override { memory_.prepare(); }
@@ -47,7 +47,8 @@ public:
     std::vector<buffer> buffers() const override {
         std::vector<buffer> all;
         for (const auto& b : memory_.buffers())
-            all.push_back({b.name, b.buffer->data(), b.buffer->size(), b.buffer->room(), b.writable, b.holds_input});
+            all.push_back(
+                {b.name, b.buffer->data(), b.buffer->size(), b.buffer->capacity(), b.writable, b.holds_input});
         return all;
     }
     tile tile_of(const emulator::sampled_tile& t) const override {
@@ -91,7 +92,7 @@ public:
                .operands = "A, B and C",
                .rate = kFp32Rate,
                .yardstick = "cublasSgemm",
-               .noted_source = "note 002, RTX 3060 Laptop, 4096 x 4096 x 4096",
+               .published_source = "note 002, RTX 3060 Laptop, 4096 x 4096 x 4096",
                .element_sizes = {kFloat},
                .shape_heading = "m x n x k",
                .bench_yardstick = "cublasSgemm",
@@ -117,10 +118,10 @@ public:
                                .alpha = given.number("--alpha", 1),
                                .beta = given.number("--beta", 0),
                                // Exact by default: no error can then hide behind rounding.
-                               .values = find_values("--values", given.word("--values", "integers")),
+                               .values = find_values("--values", given.text("--values", "integers")),
                                .seed = static_cast<std::uint64_t>(given.size("--seed", 1))};
         checked_multiply(checked_multiply(shape.m, shape.n, "--m x --n"), shape.k, "--m x --n x --k");
-        if (const dtype type = find_dtype(given.word("--dtype", "f32")); std::string_view(type.name) != "f32")
+        if (const dtype type = find_dtype(given.text("--dtype", "f32")); std::string_view(type.name) != "f32")
             throw invalid_argument(fmt::format("--dtype is {}: products take only f32", type.name));
         return std::make_shared<product_work>(shape);
     }
@@ -150,7 +151,7 @@ public:
     }
 
     explanation explain(const arguments& given) const override {
-        if (const std::string on = given.word("--on", "cuda"); on != "cuda")
+        if (const std::string on = given.text("--on", "cuda"); on != "cuda")
             throw invalid_argument(fmt::format("--on is '{}': products run only on cuda", on));
         gemm_shape shape{.m = given.size("--m", 4096), .count = given.size("--count", 1)};
         shape.n = given.size("--n", shape.m);
@@ -324,7 +325,7 @@ std::vector<workload_pointer> product_work::trials() const {
     return all;
 }
 
-std::string product_work::cannot_run(const kernel& k) const {
+std::string product_work::why_not_run(const kernel& k) const {
     if (k.traits<gemm_work>().any_layout) return {};
     if (shape_.count != 1) return "computes one product, not a batch";
     return shape_.a_transposed || shape_.b_transposed ? "takes A and B as they are" : "";

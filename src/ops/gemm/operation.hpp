@@ -34,7 +34,7 @@ public:
     std::string text() const override;
     std::vector<std::string> shape_classes() const override;
     void describe(nlohmann::ordered_json& cell) const override;
-    std::string cannot_run(const kernel& k) const override;
+    std::string why_not_run(const kernel& k) const override;
     std::shared_ptr<const workload> among(const std::vector<const kernel*>& kernels, std::uint64_t seed) const override;
 
 private:

@@ -33,7 +33,7 @@ public:
         return product != nullptr && product->shape().lies_as(memory_.shape()) &&
                memory_.use_workspace(product->workspace(backend::cuda, {&k})) && memory_.reshape(product->shape());
     }
-    std::int64_t room() const override { return (memory_.shape().spans() + workspace_) * kFloat; }
+    std::int64_t capacity() const override { return (memory_.shape().spans() + workspace_) * kFloat; }
     void prepare() override { memory_.prepare(); }
     void prepare_outputs() override { memory_.prepare_c(); }
 

@@ -23,7 +23,7 @@ constexpr std::int64_t kMostTerms = 1 << 22;  // of a sum that can still be told
 
 // Fills in a leading dimension and a stride that are 0.
 void lay_out(const char* name, batch_layout batch, std::int64_t& ld, std::int64_t& stride) {
-    const named_batch given{batch, name, &kInWords};
+    const named_batch given{batch, name, &kInEnglish};
     given.check_not_negative();
     if (ld == 0) ld = batch.cols;
     if (ld < batch.cols)
@@ -31,9 +31,9 @@ void lay_out(const char* name, batch_layout batch, std::int64_t& ld, std::int64_
             fmt::format("{}'s leading dimension is {}: it must be at least {}", name, ld, batch.cols));
     checked_multiply(checked_multiply(batch.rows, ld, "rows x leading dimension"), 2 * kSize, "floats x bytes");
     if (stride == 0) stride = batch.rows * ld;
-    const named_batch whole{{batch.rows, batch.cols, ld, batch.count, stride}, name, &kInWords};
+    const named_batch whole{{batch.rows, batch.cols, ld, batch.count, stride}, name, &kInEnglish};
     whole.check_extent(4 * kSize);
-    whole.check_apart();
+    whole.check_no_overlap();
 }
 
 // Names the product, if there are several.
@@ -180,7 +180,7 @@ bool host_gemm::reshape(const gemm_shape& shape) {
 }
 
 bool host_gemm::use_workspace(std::int64_t floats) {
-    if (floats * kSize > workspace_.room()) return false;
+    if (floats * kSize > workspace_.capacity()) return false;
     workspace_.use(floats * kSize);
     return true;
 }
@@ -199,15 +199,15 @@ void host_gemm::fill(const guarded_buffer& buffer, gemm_matrix which) {
     std::fill(to, to + lies.offset, kNaN);
     if (lies.empty()) return;
     const std::int64_t worth_a_thread = std::max<std::int64_t>(1, (1 << 16) / lies.cols);
-    parallel_ranges(lies.lines(), worth_a_thread, [&](std::int64_t begin, std::int64_t end) {
+    parallel_ranges(lies.row_count(), worth_a_thread, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
-            const coordinates line = lies.line(i);
-            const gemm_filler values = shape_.filler().of_product(line.matrix);
-            float* const at = to + lies.offset + lies.position(line);
+            const coordinates start = lies.row_start(i);
+            const gemm_filler values = shape_.filler().of_product(start.matrix);
+            float* const at = to + lies.offset + lies.position(start);
             for (std::int64_t col = 0; col < lies.cols; ++col)
-                at[col] = values.value(which, transposed ? col : line.row, transposed ? line.row : col);
-            if (i + 1 < lies.lines())
-                std::fill(at + lies.cols, to + lies.offset + lies.position(lies.line_behind(line)), kNaN);
+                at[col] = values.value(which, transposed ? col : start.row, transposed ? start.row : col);
+            if (i + 1 < lies.row_count())
+                std::fill(at + lies.cols, to + lies.offset + lies.position(lies.row_after(start)), kNaN);
         }
     });
 }
@@ -309,12 +309,12 @@ verdict host_gemm::check() const {
         return true;
     };
     if (!untouched(0, lies.offset)) result.fault = "the memory before C was overwritten";
-    coordinates line = lies.line(0);
-    for (std::int64_t i = 0; i + 1 < lies.lines() && result.passed(); ++i) {
-        const coordinates next = lies.line_behind(line);
-        if (!untouched(lies.offset + lies.position(line) + lies.cols, lies.offset + lies.position(next)))
-            result.fault = describe_wrong_product_gap(shape_, line);
-        line = next;
+    coordinates start = lies.row_start(0);
+    for (std::int64_t i = 0; i + 1 < lies.row_count() && result.passed(); ++i) {
+        const coordinates next = lies.row_after(start);
+        if (!untouched(lies.offset + lies.position(start) + lies.cols, lies.offset + lies.position(next)))
+            result.fault = describe_wrong_product_gap(shape_, start);
+        start = next;
     }
     return result;
 }

@@ -40,7 +40,7 @@ struct named_permutation {
 
     named_permutation(const arguments& given, const numbers& standard, int element_size) {
         extents = given.list(kShape, standard);
-        const std::string shape = given.word(kShape, list_text(standard));
+        const std::string shape = given.text(kShape, list_text(standard));
         if (extents.size() > kMostAxes)
             throw invalid_argument(
                 fmt::format("{} is {}: it has {} axes: the limit is 32", kShape, shape, extents.size()));
@@ -61,7 +61,7 @@ struct named_permutation {
         if (!given.has(kShape)) otherwise = {0, 3, 1, 2};
         const std::string of = given.has(kShape) ? fmt::format("{} is {}", kShape, shape)
                                                  : fmt::format("without {} the tensor is {}", kShape, shape);
-        read_axes(given.list(kAxes, otherwise), given.word(kAxes, list_text(otherwise)), of);
+        read_axes(given.list(kAxes, otherwise), given.text(kAxes, list_text(otherwise)), of);
     }
 
 private:
@@ -111,7 +111,7 @@ public:
     permutation() : element_movement(permutation_facts()) {}
 
     workload_pointer read(const arguments& given, std::int64_t standard) const override {
-        const dtype type = find_dtype(given.word("--dtype", "f32"));
+        const dtype type = find_dtype(given.text("--dtype", "f32"));
         // About as many elements as a matrix of the standard size.
         const numbers shape = {std::max<std::int64_t>(1, standard / 256 * (standard / 1024)), 56, 56, 64};
         named_permutation named(given, shape, type.size);
@@ -149,10 +149,10 @@ public:
     }
 
     explanation explain(const arguments& given) const override {
-        const std::string where = given.word("--on", "cuda");
+        const std::string where = given.text("--on", "cuda");
         if (where != "cuda" && where != "host")
-            throw invalid_argument(fmt::format("--on is '{}': it can be cuda or host", where));
-        const dtype type = find_dtype(given.word("--dtype", "f32"));
+            throw invalid_argument(fmt::format("--on is '{}': it must be cuda or host", where));
+        const dtype type = find_dtype(given.text("--dtype", "f32"));
         const int size = given.whole("--element-size", type.size, 1, kMostElementBytes);
         const named_permutation named(given, {32, 56, 56, 64}, size);
         strided_shape shape = permuted_shape(named.extents, named.axes, size);
@@ -442,7 +442,7 @@ std::vector<workload_pointer> permutation_work::trials() const {
     return all;
 }
 
-std::string permutation_work::cannot_run(const kernel& k) const {
+std::string permutation_work::why_not_run(const kernel& k) const {
     if (k.traits<matrix_work>().copies || k.takes(static_cast<int>(shape_.element_size))) return {};
     return fmt::format("does not take {}-byte elements", shape_.element_size);
 }
@@ -453,7 +453,7 @@ std::shared_ptr<const workload> permutation_work::among(const std::vector<const 
                           ? std::make_shared<permutation_work>(type(), source_extents_, axes_, seed, in_bench_,
                                                                shape_.source_offset, shape_.destination_offset)
                           : std::make_shared<permutation_work>(type(), shape_, seed, in_bench_);
-    for (const kernel* k : kernels) work->numbers_ = work->numbers_ || numbers_for(*k);
+    for (const kernel* k : kernels) work->finite_only_ = work->finite_only_ || finite_only_for(*k);
     return work;
 }
 

@@ -28,7 +28,7 @@ public:
     // The work of this kernel: the shape's copy, or a plain copy. In a bench the plain copy has half the bytes of all
     // touched sectors.
     strided_shape shape_for(const kernel& k) const;
-    bool numbers_for(const kernel& k) const { return numbers_ || k.traits<strided_work>().arithmetic; }
+    bool finite_only_for(const kernel& k) const { return finite_only_ || k.traits<strided_work>().arithmetic; }
     // Bytes of the 32-byte sectors that must be read, plus those that must be written.
     std::int64_t sector_bytes() const;
 
@@ -45,7 +45,7 @@ public:
     std::int64_t aside_bytes() const override { return shape_.source_bytes() + shape_.destination_bytes(); }
     std::string text() const override;
     void describe(nlohmann::ordered_json& cell) const override;
-    std::string cannot_run(const kernel& k) const override;
+    std::string why_not_run(const kernel& k) const override;
     bool writes_whole_sectors() const override;
     std::shared_ptr<const workload> among(const std::vector<const kernel*>& kernels, std::uint64_t seed) const override;
 
@@ -56,7 +56,7 @@ private:
     std::vector<std::int64_t> source_extents_;
     std::vector<int> axes_;
     bool is_permutation_, in_bench_;
-    bool numbers_ = false;  // no NaN, infinity or denormal
+    bool finite_only_ = false;  // no NaN, infinity or denormal
 };
 
 }  // namespace cornerturn

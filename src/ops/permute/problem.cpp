@@ -51,8 +51,8 @@ public:
 
     std::function<void()> bind_yardstick() const override { return {}; }
     std::vector<buffer> buffers() const override {
-        return {{"source", source_.data(), source_.size(), source_.room(), false, true},
-                {"destination", destination_.data(), destination_.size(), destination_.room(), true, false}};
+        return {{"source", source_.data(), source_.size(), source_.capacity(), false, true},
+                {"destination", destination_.data(), destination_.size(), destination_.capacity(), true, false}};
     }
 
     // A tile is known by the first byte that it writes and by its number of elements. All elements are filled and
@@ -68,7 +68,7 @@ public:
     verdict check(const std::vector<tile>& tiles) const override {
         std::int64_t wanted = 0;
         for (const tile& t : tiles) wanted += t.rows * t.cols;
-        const strided_pattern pattern(shape(), seed_, numbers_);
+        const strided_pattern pattern(shape(), seed_, finite_only_);
         verdict found;
         if (shape().elements() == 0) return found;
         const wrong_positions wrong = find_wrong(destination_.data(), pattern.of(side::destination),
@@ -83,10 +83,10 @@ public:
 
 }  // namespace
 
-strided_pattern::strided_pattern(const strided_shape& shape, std::uint64_t seed, bool numbers) {
+strided_pattern::strided_pattern(const strided_shape& shape, std::uint64_t seed, bool finite_only) {
     source.element_size = destination.element_size = static_cast<int>(shape.element_size);
     source.seed = destination.seed = seed;
-    source.numbers = destination.numbers = numbers;
+    source.finite_only = destination.finite_only = finite_only;
     if (shape.elements() == 0) return;
     constexpr std::uintptr_t kSource = std::uintptr_t{1} << 40, kDestination = std::uintptr_t{1} << 50;
     const strided_copy c = shape.copy(reinterpret_cast<const void*>(kSource), reinterpret_cast<void*>(kDestination));
@@ -131,8 +131,8 @@ std::string describe_wrong_gap(const strided_shape& shape, const strided_pattern
     const patterned_tensor& tensor = pattern.of(which);
     const std::int64_t position = byte / tensor.element_size;
     if (position < tensor.offset)
-        return fmt::format("byte {} before the {} was overwritten", tensor.offset * tensor.element_size - byte,
-                           name_of(which));
+        return fmt::format("the guard byte {} bytes before the first element of the {} was overwritten",
+                           tensor.offset * tensor.element_size - byte, name_of(which));
     return fmt::format("the gap after {} of the {} was overwritten, {} bytes from the first element (seed {})",
                        index_at(shape, position), name_of(which), byte - tensor.offset * tensor.element_size,
                        tensor.seed);

@@ -20,8 +20,8 @@ namespace cornerturn {
 struct strided_pattern {
     patterned_tensor source, destination;  // as it must be afterwards
 
-    // `numbers`: no NaN, infinity or denormal.
-    strided_pattern(const strided_shape& shape, std::uint64_t seed, bool numbers = false);
+    // `finite_only`: no NaN, infinity or denormal.
+    strided_pattern(const strided_shape& shape, std::uint64_t seed, bool finite_only = false);
 
     const patterned_tensor& of(side which) const { return which == side::source ? source : destination; }
     patterned_tensor before(side which) const;
@@ -54,13 +54,14 @@ public:
         const auto* const copy = dynamic_cast<const permutation_work*>(&work);
         if (copy == nullptr) return false;
         const strided_shape shape = copy->shape_for(k);
-        if (shape.source_bytes() > source_.room() || shape.destination_bytes() > destination_.room()) return false;
+        if (shape.source_bytes() > source_.capacity() || shape.destination_bytes() > destination_.capacity())
+            return false;
         seed_ = work.seed();
-        numbers_ = copy->numbers_for(k);
+        finite_only_ = copy->finite_only_for(k);
         use(shape);
         return true;
     }
-    std::int64_t room() const override { return source_.room() + destination_.room(); }
+    std::int64_t capacity() const override { return source_.capacity() + destination_.capacity(); }
 
     void prepare() override {
         memory_.reserve(source_, destination_);
@@ -93,13 +94,13 @@ protected:
     std::string told(const typename Memory::buffer& buffer, const strided_pattern& pattern, side which,
                      const wrong_positions& wrong) const {
         const patterned_tensor& tensor = pattern.of(which);
-        if (wrong.element != kNothingWrong) {
+        if (wrong.element != kNothingNoted) {
             const auto position = static_cast<std::int64_t>(wrong.element);
             const std::vector<unsigned char> found =
                 memory_.read(buffer, position * tensor.element_size, tensor.element_size);
             return describe_wrong_element(shape_, pattern, which, position, found.data());
         }
-        if (wrong.gap == kNothingWrong) return {};
+        if (wrong.gap == kNothingNoted) return {};
         return describe_wrong_gap(shape_, pattern, which, static_cast<std::int64_t>(wrong.gap));
     }
 
@@ -108,7 +109,7 @@ protected:
     backend on_;
     typename Memory::buffer source_, destination_;
     std::uint64_t seed_;
-    bool numbers_ = false;
+    bool finite_only_ = false;
 
 private:
     static std::int64_t most(const std::vector<strided_shape>& shapes, std::int64_t (strided_shape::*bytes)() const) {
@@ -123,11 +124,11 @@ private:
     }
     void fill(typename Memory::buffer& buffer, side which) {
         memory_.fill_guards(buffer);
-        memory_.fill(buffer, strided_pattern(shape_, seed_, numbers_).before(which));
+        memory_.fill(buffer, strided_pattern(shape_, seed_, finite_only_).before(which));
     }
     // Empty, or what is wrong with elements and gaps.
     std::string wrong_in(const typename Memory::buffer& buffer, side which) const {
-        const strided_pattern pattern(shape_, seed_, numbers_);
+        const strided_pattern pattern(shape_, seed_, finite_only_);
         if (pattern.of(which).empty()) return {};
         return told(buffer, pattern, which, memory_.find_wrong(buffer, pattern.of(which)));
     }

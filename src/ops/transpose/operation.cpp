@@ -66,7 +66,7 @@ public:
     }
 
     explanation explain(const arguments& given) const override {
-        const dtype type = find_dtype(given.word("--dtype", "f32"));
+        const dtype type = find_dtype(given.text("--dtype", "f32"));
         problem_shape shape{.rows = given.size("--rows", 4096),
                             .cols = given.size("--cols", 4096),
                             .element_size = given.whole("--element-size", type.size, 1, kMostElementBytes),
@@ -85,9 +85,9 @@ public:
         work.source = address(std::uintptr_t{1} << 40, shape.source_offset);
         work.destination = address(std::uintptr_t{shape.in_place ? 1u : 2u} << 40, shape.destination_offset);
         const int capability = given.whole("--compute-capability", 90, 0, 9999);
-        const std::string on = given.word("--on", "cuda");
+        const std::string on = given.text("--on", "cuda");
         if (on != "cuda" && on != "host")
-            throw invalid_argument(fmt::format("--on is '{}': it can be cuda or host", on));
+            throw invalid_argument(fmt::format("--on is '{}': it must be cuda or host", on));
         const kernel& k = find_kernel(on == "cuda" ? kProduction : kHostProduction);
         const std::string text = fmt::format("{}: {}", k.id, k.traits<matrix_work>().explain(work, capability));
         explanation e{text,
@@ -153,7 +153,7 @@ const operation& transpose_operation() {
 }
 
 void transpose_step(backend on, const matrix_work& work) {
-    run_as_step([&] { find_kernel(kProduction).built_for<matrix_work>(on)->run(work); });
+    run_as_preparation([&] { find_kernel(kProduction).built_for<matrix_work>(on)->run(work); });
 }
 
 }  // namespace cornerturn

@@ -230,10 +230,10 @@ inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* pGraphExec, cudaGraph_t
 }
 inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph, cudaGraphNode_t* hErrorNode_out,
                                        enum cudaGraphExecUpdateResult* updateResult_out) {
-    cudaGraphExecUpdateResultInfo told = {cudaGraphExecUpdateError, nullptr, nullptr};
-    const cudaError_t status = cudaGraphExecUpdate(hGraphExec, hGraph, &told);
-    if (hErrorNode_out != nullptr) *hErrorNode_out = told.errorNode;
-    if (updateResult_out != nullptr) *updateResult_out = told.result;
+    cudaGraphExecUpdateResultInfo info = {cudaGraphExecUpdateError, nullptr, nullptr};
+    const cudaError_t status = cudaGraphExecUpdate(hGraphExec, hGraph, &info);
+    if (hErrorNode_out != nullptr) *hErrorNode_out = info.errorNode;
+    if (updateResult_out != nullptr) *updateResult_out = info.result;
     return status;
 }
 inline cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,

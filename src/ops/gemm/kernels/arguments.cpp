@@ -15,7 +15,7 @@ gemm_work checked_product(const detail::any_batch& a, bool a_transposed, const d
         each->check_not_negative();
         each->check_extent(sizeof(float));
     }
-    of_c.check_apart();
+    of_c.check_no_overlap();
     const std::int64_t m = a_transposed ? of_a.cols : of_a.rows, k = a_transposed ? of_a.rows : of_a.cols;
     const std::int64_t inner_of_b = b_transposed ? of_b.cols : of_b.rows, n = b_transposed ? of_b.rows : of_b.cols;
     if (inner_of_b != k) {

@@ -99,7 +99,7 @@ bool multiply(const prepared_product& prepared, float* workspace, const gpu& on)
     if (row.family == products::gemm_family::outer && tuned.transposed) return false;
     gemm_operand a{work.a, work.lda, work.a_stride, 0}, b{work.b, work.ldb, work.b_stride, 0};
     {
-        const step_before what_follows;
+        const preparation_scope before_the_products;
         if (tuned.pack_a)
             bring(a, prepared.layouts.a, work.k, work.m, work.count, workspace + prepared.space.a, prepared.space.a_ld,
                   on);

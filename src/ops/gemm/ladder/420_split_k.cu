@@ -113,7 +113,7 @@ void run_split_k(const gemm_work& work) {
     partial.c = work.workspace, partial.ldc = work.n, partial.alpha = 1, partial.beta = 0;
     sum.a = sum.b = work.workspace, sum.lda = work.n, sum.k = parts;
     {
-        const step_before the_sum;
+        const preparation_scope before_the_sum;
         dim3 grid = row_major::grid((work.m + kSplitTile - 1) / kSplitTile, (work.n + kSplitTile - 1) / kSplitTile);
         grid.z = static_cast<unsigned>(parts);
         launch({grid, dim3(kSplitSide, kSplitSide)}, gemm_split_k, partial, rows_of_fours(partial.c, partial.ldc),

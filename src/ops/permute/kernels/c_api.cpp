@@ -8,7 +8,7 @@
 using cornerturn::detail::address_of;
 using cornerturn::detail::any_tensor;
 using cornerturn::detail::axis_list;
-using cornerturn::detail::list;
+using cornerturn::detail::axis_list_of;
 using cornerturn::detail::permutation;
 using cornerturn::detail::status_of;
 using cornerturn::detail::strides_or_packed;
@@ -17,7 +17,7 @@ cornerturn_status cornerturn_cuda_copy(int rank, const int64_t* extents, const v
                                        const int64_t* source_strides, void* destination,
                                        const int64_t* destination_strides, int64_t element_size, CUstream_st* stream) {
     return status_of([&] {
-        const axis_list n = list(rank, extents, "extents");
+        const axis_list n = axis_list_of(rank, extents, "extents");
         const axis_list from = strides_or_packed(rank, source_strides, n);
         const axis_list to = strides_or_packed(rank, destination_strides, n);
         cornerturn::cuda::detail::copy(any_tensor{address_of(source), n, from},
@@ -30,7 +30,7 @@ cornerturn_status cornerturn_cuda_copy_on(int device, int rank, const int64_t* e
                                           const int64_t* destination_strides, int64_t element_size,
                                           CUstream_st* stream) {
     return status_of([&] {
-        const axis_list n = list(rank, extents, "extents");
+        const axis_list n = axis_list_of(rank, extents, "extents");
         const axis_list from = strides_or_packed(rank, source_strides, n);
         const axis_list to = strides_or_packed(rank, destination_strides, n);
         cornerturn::cuda::detail::copy_on(device, any_tensor{address_of(source), n, from},
@@ -55,10 +55,10 @@ cornerturn_status cornerturn_cuda_explain_copy(int rank, const int64_t* extents,
                                                const int64_t* destination_strides, int64_t element_size, char* text,
                                                size_t text_size) {
     return status_of([&] {
-        const axis_list n = list(rank, extents, "extents");
+        const axis_list n = axis_list_of(rank, extents, "extents");
         const cornerturn::cuda::copy_plan plan(n, strides_or_packed(rank, source_strides, n),
                                                strides_or_packed(rank, destination_strides, n), element_size);
-        cornerturn::detail::put_text(plan.explain(source, destination), text, text_size);
+        cornerturn::detail::copy_text(plan.explain(source, destination), text, text_size);
     });
 }
 
@@ -67,7 +67,7 @@ cornerturn_status cornerturn_cuda_plan_create_copy(cornerturn_cuda_plan** plan, 
                                                    int64_t element_size) {
     return status_of([&] {
         cornerturn::detail::make_plan(plan, [&] {
-            const axis_list n = list(rank, extents, "extents");
+            const axis_list n = axis_list_of(rank, extents, "extents");
             return cornerturn::cuda::copy_plan(n, strides_or_packed(rank, source_strides, n),
                                                strides_or_packed(rank, destination_strides, n), element_size);
         });

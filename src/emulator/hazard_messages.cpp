@@ -1,4 +1,4 @@
-// The messages of hazards. Each names the kernel, the block, the thread and the line.
+// The messages of hazards. Each names the kernel, the block, the thread and the line. Also what kernels print.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,13 +26,13 @@ std::string triple(unsigned x, unsigned y, unsigned z) { return fmt::format("({}
 
 }  // namespace
 
-void worker::note_race(const warp_instruction& instruction, touch now, const shadow_cell::rival& rival) {
-    const site& where = *instruction.where;
+void worker::report_race(const warp_instruction& instruction, touch now, const shadow_cell::rival& rival) {
+    const site& access_site = *instruction.site;
     // A cell knows only its last reader. If that is this thread, then another thread read the cell before it.
     const unsigned other = rival.who.thread();
-    note(hazard_kind::race, now.thread(), where.return_address, [&] {
+    report_hazard(hazard_kind::race, now.thread(), access_site.return_address, [&] {
         return fmt::format("{}s shared memory '{}' at {} and {} {}s the same bytes at {} with no barrier between them",
-                           verb(where.op), instruction.memory->name, line_of_site(where.index),
+                           verb(access_site.op), instruction.memory->name, line_of_site(access_site.index),
                            other == now.thread() ? "another thread" : "thread " + name_of(other),
                            verb(rival.wrote ? kStore : kLoad), line_of_site(rival.who.site()));
     });
@@ -46,16 +46,16 @@ std::string worker::name_of(unsigned thread) const {
 std::string worker::line_of_site(unsigned index) const { return to_string(line_of(sites_[index].return_address)); }
 
 void worker::take_hazards(std::vector<found_hazard>& all) {
-    for (const auto& [where, found] : noted_) {
+    for (const auto& [key, found] : reported_) {
         const auto same = std::find_if(all.begin(), all.end(), [&](const found_hazard& h) {
-            return h.kind == where.first && h.where == where.second;
+            return h.kind == key.first && h.return_address == key.second;
         });
         if (same == all.end())
-            all.push_back({where.first, found.message, found.times, where.second});
+            all.push_back({key.first, found.message, found.times, key.second});
         else
             same->times += found.times;
     }
-    noted_.clear();
+    reported_.clear();
 }
 
 std::string worker::message_of(unsigned thread, const std::string& what) const {
@@ -67,9 +67,9 @@ void worker::raise(hazard_kind kind, unsigned thread, const std::string& what) {
     throw hazard(kind, message_of(thread, what));
 }
 
-// For "makes a 4-byte write at file.cu:12 out of bounds: 4 bytes past the end of 'destination' (4096 bytes)", the part
-// after the line.
-std::string worker::describe_stray(const fault& what) const {
+// Returns the part after the line number in "makes a 4-byte write at file.cu:12 out of bounds: 4 bytes past the end of
+// 'destination' (4096 bytes)".
+std::string worker::describe_stray(const pending_hazard& what) const {
     const region* nearest = nullptr;
     std::uintptr_t distance = std::numeric_limits<std::uintptr_t>::max();
     bool before = false;
@@ -85,7 +85,7 @@ std::string worker::describe_stray(const fault& what) const {
     }
     constexpr std::uintptr_t kNear = 64 << 10;
     if (describe_stray_ != nullptr && (nearest == nullptr || distance > kNear)) return describe_stray_(what.address);
-    if (nearest == nullptr) return fmt::format("of address {:#x}, but the kernel has no memory", what.address);
+    if (nearest == nullptr) return fmt::format("of address {:#x}, but no buffer was given to the kernel", what.address);
     if (what.kind == hazard_kind::read_only) return fmt::format("to '{}', which is read-only", nearest->name);
     return fmt::format("out of bounds: {} bytes {} '{}'{}", distance, before ? "before" : "past the end of",
                        nearest->name,
@@ -96,7 +96,7 @@ void worker::check_unwritten() {
     for (const unwritten_read& read : unwritten_) {
         const touch write = shadow_of(read.address).cells()[read.address].write;
         if (write.serial() == serial_ && write.thread() == read.thread) continue;
-        note(hazard_kind::uninitialised_read, read.thread, sites_[read.site].return_address, [&] {
+        report_hazard(hazard_kind::uninitialised_read, read.thread, sites_[read.site].return_address, [&] {
             return fmt::format("reads shared memory '{}' at {}, but no thread of the block has written these bytes",
                                read.memory->name, line_of_site(read.site));
         });
@@ -116,10 +116,11 @@ void worker::note_division(std::uintptr_t pc) {
 
 void worker::check_divisions() {
     for (const division& d : divisions_) {
-        const std::uintptr_t where = d.pc + 1;
-        note(hazard_kind::division, d.thread, where,
-             [&] { return fmt::format("divides an integer by zero at {}", to_string(line_of(where))); });
-        noted_[{hazard_kind::division, where}].times += d.times - 1;
+        const std::uintptr_t return_address = d.pc + 1;
+        report_hazard(hazard_kind::division, d.thread, return_address, [&] {
+            return fmt::format("divides an integer by zero at {}", to_string(line_of(return_address)));
+        });
+        reported_[{hazard_kind::division, return_address}].times += d.times - 1;
     }
     divisions_.clear();
 }
@@ -159,7 +160,7 @@ void worker::flush_printed() {
     printed_.clear();
 }
 
-std::string worker::describe(const fault& what) const {
+std::string worker::describe(const pending_hazard& what) const {
     const std::string line = to_string(line_of(what.return_address));
     const auto access = [&](const std::string& how) {
         return fmt::format("makes {} {}-byte {} at {} {}", what.width == 8 ? "an" : "a", what.width, verb(what.op),
@@ -172,9 +173,9 @@ std::string worker::describe(const fault& what) const {
             break;
         case hazard_kind::read_only:
         case hazard_kind::out_of_bounds:
-            text = what.type == nullptr ? access(describe_stray(what))
-                                        : fmt::format("indexes an array {} with {} at {}, out of bounds", what.type,
-                                                      static_cast<std::int64_t>(what.address), line);
+            text = what.detail == nullptr
+                       ? access(describe_stray(what))
+                       : fmt::format("indexes an array {} with {} at {}, out of bounds", what.detail, what.index, line);
             break;
         case hazard_kind::unsupported_access:
             text = what.width == 0 ? fmt::format("accesses shared and global memory with one instruction at {}", line)
@@ -183,24 +184,23 @@ std::string worker::describe(const fault& what) const {
         case hazard_kind::trap: text = fmt::format("executes __trap() or an illegal instruction at {}", line); break;
         case hazard_kind::assertion: text = fmt::format("fails an assertion at {}", line); break;
         case hazard_kind::unsupported_feature:
-            text = fmt::format("uses {} at {}: the emulator does not support this", what.type, line);
+            text = fmt::format("uses {} at {}: the emulator does not support this", what.detail, line);
             break;
         case hazard_kind::division:
             text = fmt::format("divides an integer by zero, or the most negative integer by -1, at {}", line);
             break;
         case hazard_kind::endless_loop:
-            text = what.width == 0 ? fmt::format(
-                                         "is still at {} after {} seconds in one block: the loop is endless, or "
-                                         "--timeout is too short",
-                                         line, block_seconds_)
-                                   : fmt::format(
-                                         "is still at {} after {} accesses since the last barrier: the loop is "
-                                         "endless, or it makes more "
-                                         "accesses than the emulator can hold",
-                                         line, what.width);
+            text = what.held_accesses == 0 ? fmt::format(
+                                                 "is still at {} after {} seconds in one block: the loop is endless, "
+                                                 "or --timeout is too short",
+                                                 line, block_seconds_)
+                                           : fmt::format(
+                                                 "is still at {} after {} accesses since the last barrier: the loop is "
+                                                 "endless, or it makes more accesses than the emulator can hold",
+                                                 line, what.held_accesses);
             break;
         case hazard_kind::divergent_barrier:
-            text = what.type == nullptr
+            text = what.detail == nullptr
                        ? fmt::format("reaches the warp-level barrier at {} with a mask that lacks its own lane", line)
                        : fmt::format(
                              "waits at {} for the other blocks of the grid, but the launch is not cooperative: use "
@@ -216,8 +216,8 @@ std::string worker::describe(const fault& what) const {
     return text;
 }
 
-void worker::raise(const fault& what) {
-    check_unwritten();  // an unwritten value may have caused the fault
+void worker::raise(const pending_hazard& what) {
+    check_unwritten();  // an unwritten value may have caused the hazard
     check_divisions();
     raise(what.kind, what.thread, describe(what));
 }

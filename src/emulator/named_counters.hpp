@@ -10,11 +10,11 @@
 namespace cornerturn::emulator {
 
 // A name such as "load.sectors_per_request", and the function that computes its value for a kernel.
-struct reading {
+struct named_counter {
     const char* name;
     double (*of)(const kernel_counters&);
 };
-const std::vector<reading>& readings();
+const std::vector<named_counter>& named_counters();
 
 access_counters counted(const counters& counts);
 

@@ -1,4 +1,4 @@
-#include "emulator/readings.hpp"
+#include "emulator/named_counters.hpp"
 
 #include <functional>
 
@@ -27,9 +27,9 @@ static_assert(sizeof kSums / sizeof *kSums * sizeof(std::int64_t) == sizeof(acce
 
 }  // namespace
 
-const std::vector<reading>& readings() {
+const std::vector<named_counter>& named_counters() {
     using c = kernel_counters;
-    static const auto& all = *new std::vector<reading>{
+    static const auto& all = *new std::vector<named_counter>{
         {"load.requests", value<&c::load_requests>},
         {"load.sectors", value<&c::load_sectors>},
         {"load.sectors_per_request", value<&c::load_sectors_per_request>},

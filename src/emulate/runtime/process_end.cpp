@@ -1,6 +1,6 @@
 // quick_exit() calls our registered function, and exit() calls our destructor last. This file replaces _exit(),
 // _Exit(), abort() and __assert_fail(): the linker prefers its functions to those of the C library.
-#include "emulate/runtime/endings.hpp"
+#include "emulate/runtime/process_end.hpp"
 
 #include <dlfcn.h>
 #include <sys/syscall.h>
