@@ -80,7 +80,7 @@ struct watched_access {
 // A hazard after which the kernel went on.
 struct found_hazard {
     hazard_kind kind;
-    std::string message;  // of the first
+    std::string message;  // of its first occurrence
     std::uint64_t times = 1;
     std::uintptr_t return_address = 0;  // of the access, or of the barrier
 };
@@ -90,9 +90,9 @@ struct report {
     extent3 grid{0, 0, 0}, block{0, 0, 0};  // of the first launch
     counters counts;
     std::vector<line_counters> lines;     // sorted by file and line; filled if options::lines is set
-    std::uint64_t blocks = 0;             // in the launches
-    std::uint64_t blocks_run = 0;         // that ran; fewer if one block represented its class
-    std::uint64_t classes = 0;            // of blocks, in that case
+    std::uint64_t blocks = 0;             // blocks of all launches
+    std::uint64_t blocks_run = 0;         // blocks that ran: fewer if one block represented its class
+    std::uint64_t classes = 0;            // classes of blocks, in that case
     std::uint64_t accesses = 0;           // memory accesses of single lanes, in the blocks that ran
     double seconds = 0;                   // time that the launches took
     std::vector<found_hazard> hazards;    // filled if options::keep_going is set

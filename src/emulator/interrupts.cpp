@@ -19,7 +19,7 @@ namespace cornerturn::emulator {
 namespace {
 
 constexpr std::size_t kHandlersStack = 64 << 10;
-constexpr int kTicks = 8;  // of the timer, until a block's time is over
+constexpr int kTicks = 8;  // timer ticks until a block's time is over
 
 struct sigaction trap_before, illegal_before, fault_before;
 const std::vector<byte_range>* kernel_code = nullptr;  // in ascending order

@@ -43,7 +43,7 @@ constexpr extent3 block_at(std::uint64_t index, extent3 grid) {
             static_cast<unsigned>(index / grid.x / grid.y)};
 }
 
-inline constexpr double kSpinSeconds = 5;  // that a block's threads may spin while no thread makes progress
+inline constexpr double kSpinSeconds = 5;                  // how long a block's threads may spin without progress
 inline constexpr std::size_t kMaxStaticShared = 48 << 10;  // the most static shared memory of a block
 
 // The state of the running lane that every access needs. It is thread-local, so callbacks reach it at once.
@@ -439,7 +439,7 @@ private:
     kernel_entry entry_ = nullptr;
     const void* arguments_ = nullptr;
     unsigned threads_ = 0, warps_ = 0;
-    std::uint32_t last_lanes_ = 0;  // of the last warp
+    std::uint32_t last_lanes_ = 0;  // lanes of the last warp
     std::array<index3, kMaxThreads> thread_index_{};
     std::deque<region> regions_;
     std::vector<const region*> by_address_;
@@ -449,7 +449,7 @@ private:
     fiber* next_stack_ = nullptr;                 // no thread of this block has used it
     std::array<fiber*, kMaxThreads> stack_of_{};  // each thread's stack
     std::uintptr_t own_stack_ = 0;                // lowest byte of the stack that was looked up last
-    std::array<fiber, kMaxThreads> fibers_{};     // of the waiting threads
+    std::array<fiber, kMaxThreads> fibers_{};     // the waiting threads' fibers
     fiber outside_{};                             // run_blocks()
 
     // The block being run.
@@ -458,11 +458,11 @@ private:
     std::array<std::uint32_t, kMaxWarps> ended_before_{};  // the same, before this barrier interval
     std::uint32_t some_ended_ = 0, some_wait_ = 0;         // not 0 if threads ended, or wait, in this interval
     bool some_ended_before_ = false;
-    unsigned block_count_ = 0;  // of nonzero values at the block's barrier
+    unsigned block_count_ = 0;  // nonzero values at the block's barrier
     bool counts_values_ = false;
-    std::uintptr_t grid_barrier_ = 0;                  // the one that a thread has reached in this interval; 0: none
-    std::vector<std::byte> saved_shared_;              // memory of a block between its parts
-    std::array<std::uint32_t, kMaxThreads> depths_{};  // of calls, where each thread waits
+    std::uintptr_t grid_barrier_ = 0;                       // the grid barrier that a thread has reached; 0: none
+    std::vector<std::byte> saved_shared_;                   // memory of a block between its parts
+    std::array<std::uint32_t, kMaxThreads> depths_{};       // the call depth at which each thread waits
     std::array<std::uintptr_t, kMaxThreads> sync_sites_{};  // the last barrier of each thread
     std::array<touch, kMaxThreads> touches_{};              // each thread's number and warp-level barriers
     bool warp_synced_ = true;                               // some thread has passed one, or touches_ is not set yet
@@ -474,7 +474,7 @@ private:
     touch interval_, first_interval_;                               // this one, and the block's first
     std::uint64_t blocks_begun_ = 0;                                // of all launches
     std::optional<pending_hazard> pending_;
-    volatile bool time_over_ = false;  // of the block; set by a signal handler
+    volatile bool time_over_ = false;  // the block's time is over; set by a signal handler
     large_stack_call large_stack_call_;
     bool keep_going_ = false;
     std::optional<found_memory> (*find_memory_)(std::uintptr_t address) = nullptr;
@@ -507,7 +507,7 @@ private:
 
     // The warp being run, the lane being run, and the lanes to run after it.
     bool starting_ = false;         // the warp's lanes have not begun
-    std::uint32_t lanes_ = 0;       // of the running warp
+    std::uint32_t lanes_ = 0;       // lanes of the running warp
     std::uint32_t warp_ended_ = 0;  // lanes of the running warp that have ended
     std::uint32_t at_warp_sync_ = 0;
     unsigned first_ = 0;     // the warp's first thread
@@ -540,7 +540,7 @@ private:
     bool joining_ = false;                              // lanes go on from there, in the same trace
     trace_entry* checked_to_ = nullptr;                 // the running lane's accesses were checked up to here
     std::deque<trace> traces_;
-    trace* trace_ = nullptr;                                                        // the one that the lanes follow
+    trace* trace_ = nullptr;                                                        // the trace that the lanes follow
     std::vector<watched_access>* watched_ = nullptr;                                // receives the accesses of warp 0
     std::map<std::pair<std::uintptr_t, const region*>, std::size_t> last_watched_;  // index in watched_
     wavefront_counter wavefronts_;
@@ -557,7 +557,7 @@ private:
         std::byte bytes[128];
     };
     std::unique_ptr<bank_row[]> own_dynamic_shared_;
-    void* dynamic_shared_ = nullptr;  // of the running block
+    void* dynamic_shared_ = nullptr;  // the running block's dynamic shared memory
     shadow_memory static_shadow_, dynamic_shadow_;
 
     bool some_copies_ = false;  // the block has made asynchronous copies
