@@ -42,9 +42,8 @@ std::unique_ptr<T> made(const std::string& what, std::int64_t bytes, Arguments&&
     }
 }
 
-// Runs the program's tests where there are so many GPUs, and prints how often each kernel was launched. Where there are
-// fewer, none runs: it says so and returns 77, which ctest counts as skipped. It returns 77 where a case was left out,
-// too.
+// Runs the program's tests if there are at least `least` GPUs, and prints how often each kernel was launched. If there
+// are fewer GPUs, or if a case was left out, it prints why and returns 77, which ctest counts as skipped.
 inline int run_on_gpus(int argc, char** argv, int least, const std::map<std::string, int>& launches) {
     testing::InitGoogleTest(&argc, argv);
     std::string reason;

@@ -41,7 +41,7 @@ RULES = {
     "modulo": (r"\brest % ", "rest / "),
     "digit": (r"\brest - next \* [\w.\[\]]+", "rest"),
     "there": (r"(?:\b\w+|\bfind_word\([^;{}]*?\))\.there\b", "true"),
-    "order": (r"\btiles\.(?P<side>read|write)\b(?=, tiles\.rank)", lambda match: {"read": "tiles.write", "write": "tiles.read"}[match["side"]]),
+    "order": (r"\blayout\.(?P<side>read|write)\b(?=, layout\.rank)", lambda match: {"read": "layout.write", "write": "layout.read"}[match["side"]]),
     "place": (r"\bword\.place\b", "i"),
     "part": (r"\bi \+ k\b", "i"),
 }

@@ -98,8 +98,8 @@ struct word_at {
     int place;
     bool there;
 };
-// Finds a word by its number in the order of that side. Its digits are tiles.read or tiles.write. Dividers split the
-// number.
+// Finds a word by its number in the order of that side. Its digits are `read` or `write` of the layout. Dividers split
+// the number.
 __device__ __forceinline__ word_at find_word(const inner_digit* digits, int rank, const tile_start& at, int number) {
     word_at w{0, 0, true};
     unsigned rest = static_cast<unsigned>(number);

@@ -19,35 +19,35 @@ constexpr rung_notes kTiled{
 constexpr int kTile = 32, kTileRows = 8;
 
 template <class T>
-__global__ void permute_tiled(tile_layout tiles) {
+__global__ void permute_tiled(tile_layout layout) {
     __shared__ T tile[kTile][kTile + 1];  // the padding puts the elements of a column in different banks
-    const tile_start at = start_of(tiles, blockIdx.x);
+    const tile_start at = start_of(layout, blockIdx.x);
     const unsigned lane = threadIdx.x % kTile, warp = threadIdx.x / kTile;
     // read[0] is the source's fastest axis, write[0] the destination's.
-    const inner_digit &across = tiles.read[0], &along = tiles.write[0];
+    const inner_digit &across = layout.read[0], &along = layout.write[0];
     for (unsigned i = warp; i < along.by.d; i += kTileRows) {
         if (lane < across.by.d && at.has(across, lane) && at.has(along, i))
-            tile[i][lane] = *reinterpret_cast<const T*>(at.source + lane * across.stride + tiles.read[1].stride * i);
+            tile[i][lane] = *reinterpret_cast<const T*>(at.source + lane * across.stride + layout.read[1].stride * i);
     }
     __syncthreads();  // from here on, a thread reads what others have loaded
     for (unsigned i = warp; i < across.by.d; i += kTileRows) {
         if (lane < along.by.d && at.has(along, lane) && at.has(across, i))
-            *reinterpret_cast<T*>(at.destination + lane * along.stride + tiles.write[1].stride * i) = tile[lane][i];
+            *reinterpret_cast<T*>(at.destination + lane * along.stride + layout.write[1].stride * i) = tile[lane][i];
     }
 }
 
 struct tiled {
     template <class T>
-    static void run(const tile_layout& tiles) {
-        launch_tiles(permute_tiled<T>, tiles, kTile * kTileRows, 0);
+    static void run(const tile_layout& layout) {
+        launch_tiles(permute_tiled<T>, layout, kTile * kTileRows, 0);
     }
 };
 
 void run_tiled(const strided_work& work) {
     const char* why = nullptr;
-    const tile_layout tiles = layout_of_two_axes(words_of(work), kTile, why);
+    const tile_layout layout = layout_of_two_axes(words_of(work), kTile, why);
     if (why != nullptr) decline(why);
-    if (tiles.tiles > 0) run_with_type<tiled>(tiles.unit, tiles);
+    if (layout.tiles > 0) run_with_type<tiled>(layout.unit, layout);
 }
 
 CORNERTURN_RUNG(kTiled, permute_operation(),

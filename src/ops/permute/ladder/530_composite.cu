@@ -30,19 +30,19 @@ __host__ __device__ __forceinline__ int padded_offset(int word) {
 }
 
 template <class T>
-__global__ void permute_composite(tile_layout tiles) {
+__global__ void permute_composite(tile_layout layout) {
     CORNERTURN_DYNAMIC_SHARED(uint4, image);
     unsigned char* const bytes = reinterpret_cast<unsigned char*>(image);
-    const tile_start at = start_of(tiles, blockIdx.x);
+    const tile_start at = start_of(layout, blockIdx.x);
     const int threads = static_cast<int>(blockDim.x);
-    for (int i = static_cast<int>(threadIdx.x); i < tiles.words; i += threads) {
-        const word_at word = find_word(tiles.read, tiles.rank, at, i);
+    for (int i = static_cast<int>(threadIdx.x); i < layout.words; i += threads) {
+        const word_at word = find_word(layout.read, layout.rank, at, i);
         if (word.there)
             *reinterpret_cast<T*>(bytes + padded_offset<T>(i)) = *reinterpret_cast<const T*>(at.source + word.offset);
     }
     __syncthreads();  // from here on, a thread reads what others have loaded
-    for (int i = static_cast<int>(threadIdx.x); i < tiles.words; i += threads) {
-        const word_at word = find_word(tiles.write, tiles.rank, at, i);
+    for (int i = static_cast<int>(threadIdx.x); i < layout.words; i += threads) {
+        const word_at word = find_word(layout.write, layout.rank, at, i);
         if (word.there)
             *reinterpret_cast<T*>(at.destination + word.offset) =
                 *reinterpret_cast<const T*>(bytes + padded_offset<T>(word.place));
@@ -51,15 +51,15 @@ __global__ void permute_composite(tile_layout tiles) {
 
 struct composite {
     template <class T>
-    static void run(const tile_layout& tiles) {
-        launch_tiles(permute_composite<T>, tiles, threads_for(tiles.words, kCompositeThreads),
-                     padded_offset<T>(tiles.words));
+    static void run(const tile_layout& layout) {
+        launch_tiles(permute_composite<T>, layout, threads_for(layout.words, kCompositeThreads),
+                     padded_offset<T>(layout.words));
     }
 };
 
 void run_composite(const strided_work& work) {
-    const tile_layout tiles = layout_of_lines(words_of(work), kCompositeLine);
-    if (tiles.tiles > 0) run_with_type<composite>(tiles.unit, tiles);
+    const tile_layout layout = layout_of_lines(words_of(work), kCompositeLine);
+    if (layout.tiles > 0) run_with_type<composite>(layout.unit, layout);
 }
 
 CORNERTURN_RUNG(kComposite, permute_operation(),

@@ -49,34 +49,35 @@ __device__ __forceinline__ uint4 vector_of(Word word) {
 }
 
 template <class T>
-__global__ void permute_vectors(tile_layout tiles) {
+__global__ void permute_vectors(tile_layout layout) {
     CORNERTURN_DYNAMIC_SHARED(uint4, image);
     unsigned char* const bytes = reinterpret_cast<unsigned char*>(image);
     const auto word = [=](int place) { return reinterpret_cast<T*>(bytes + swizzled_offset<T>(place)); };
-    const tile_start at = start_of(tiles, blockIdx.x);
+    const tile_start at = start_of(layout, blockIdx.x);
     constexpr int kWords = 16 / static_cast<int>(sizeof(T));
     const int threads = static_cast<int>(blockDim.x);
     // The words of a vector are contiguous: if the last one is in the tensor, all are.
-    for (int i = static_cast<int>(threadIdx.x) * kWords; i < tiles.words; i += threads * kWords) {
-        const unsigned char* const from = at.source + find_word(tiles.read, tiles.rank, at, i).offset;
-        if (find_word(tiles.read, tiles.rank, at, i + (kWords - 1)).there) {
+    for (int i = static_cast<int>(threadIdx.x) * kWords; i < layout.words; i += threads * kWords) {
+        const unsigned char* const from = at.source + find_word(layout.read, layout.rank, at, i).offset;
+        if (find_word(layout.read, layout.rank, at, i + (kWords - 1)).there) {
             *reinterpret_cast<uint4*>(word(i)) = *reinterpret_cast<const uint4*>(from);
             continue;
         }
         for (int k = 0; k < kWords; ++k) {
-            if (find_word(tiles.read, tiles.rank, at, i + k).there) *word(i + k) = reinterpret_cast<const T*>(from)[k];
+            if (find_word(layout.read, layout.rank, at, i + k).there)
+                *word(i + k) = reinterpret_cast<const T*>(from)[k];
         }
     }
     __syncthreads();  // from here on, a thread reads what others have loaded
-    for (int i = static_cast<int>(threadIdx.x) * kWords; i < tiles.words; i += threads * kWords) {
-        unsigned char* const to = at.destination + find_word(tiles.write, tiles.rank, at, i).offset;
-        if (find_word(tiles.write, tiles.rank, at, i + (kWords - 1)).there) {
+    for (int i = static_cast<int>(threadIdx.x) * kWords; i < layout.words; i += threads * kWords) {
+        unsigned char* const to = at.destination + find_word(layout.write, layout.rank, at, i).offset;
+        if (find_word(layout.write, layout.rank, at, i + (kWords - 1)).there) {
             *reinterpret_cast<uint4*>(to) =
-                vector_of<T>([&](int k) { return *word(find_word(tiles.write, tiles.rank, at, i + k).place); });
+                vector_of<T>([&](int k) { return *word(find_word(layout.write, layout.rank, at, i + k).place); });
             continue;
         }
         for (int k = 0; k < kWords; ++k) {
-            const word_at one = find_word(tiles.write, tiles.rank, at, i + k);
+            const word_at one = find_word(layout.write, layout.rank, at, i + k);
             if (one.there) reinterpret_cast<T*>(to)[k] = *word(one.place);
         }
     }
@@ -84,19 +85,19 @@ __global__ void permute_vectors(tile_layout tiles) {
 
 struct vectors {
     template <class T>
-    static void run(const tile_layout& tiles) {
-        const int bytes = tiles.words * static_cast<int>(sizeof(T));
-        launch_tiles(permute_vectors<T>, tiles, threads_for(tiles.words * tiles.unit / 16, kVectorsThreads),
+    static void run(const tile_layout& layout) {
+        const int bytes = layout.words * static_cast<int>(sizeof(T));
+        launch_tiles(permute_vectors<T>, layout, threads_for(layout.words * layout.unit / 16, kVectorsThreads),
                      (bytes + 127) / 128 * 128);
     }
 };
 
 void run_vectors(const strided_work& work) {
-    const tile_layout tiles = layout_of_lines(words_of(work), kVectorsLine);
-    if (tiles.tiles == 0) return;
-    if (!tiles.read_vectors || !tiles.write_vectors)
+    const tile_layout layout = layout_of_lines(words_of(work), kVectorsLine);
+    if (layout.tiles == 0) return;
+    if (!layout.read_vectors || !layout.write_vectors)
         decline("pieces of both sides are not aligned to 16 bytes: permute/composite moves them");
-    run_with_type<vectors>(tiles.unit, tiles);
+    run_with_type<vectors>(layout.unit, layout);
 }
 
 CORNERTURN_RUNG(kVectors, permute_operation(),
