@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -42,6 +43,7 @@ inline std::optional<std::int64_t> threads_by_memory() {
 // Makes oneTBB start `count` threads now, before something else takes the threads or their memory. Workers that are
 // busy elsewhere do not arrive, so it stops waiting if none arrived for 100 ms.
 inline void start_host_threads(std::int64_t count) {
+    if (count < 2) return;
     using clock = std::chrono::steady_clock;
     constexpr auto kLongestWait = std::chrono::milliseconds(100);
     std::atomic<std::int64_t> started = 0;
@@ -58,28 +60,32 @@ inline void start_host_threads(std::int64_t count) {
 }
 
 // oneTBB ends the process if the system refuses a thread to one of its workers. So if the system grants fewer threads
-// than oneTBB would start, or has memory for fewer, this limits oneTBB to that number until the process ends. Threads
-// that oneTBB already has are not counted, so the limit may be lower than necessary. The host library calls this before
-// all parallel work. It counts threads again only if oneTBB may start more than before. Call it before oneTBB runs
-// anything else. `others`: threads that the caller will start later.
+// than oneTBB may start, or has memory for fewer, this limits oneTBB to that number until the process ends. The host
+// library calls this before all parallel work. The first call counts the threads for all cores, even if the caller lets
+// oneTBB use fewer for now: once the caller's limit ends, oneTBB may start the others at once, before the next call. It
+// counts again only for more threads than that; oneTBB's own are not counted then, so the limit may be lower than
+// necessary. Call it before oneTBB runs anything else. `others`: threads that the caller will start later.
 inline void limit_host_threads(std::int64_t others = 0) {
-    static std::atomic<std::int64_t> counted = 1;
-    if (allowed_threads() <= counted) return;
+    static std::atomic<std::int64_t> last_allowed = 1;
+    if (allowed_threads() <= last_allowed) return;
     static std::mutex one_at_a_time;
     const std::scoped_lock lock(one_at_a_time);
-    const std::int64_t wanted = allowed_threads();
-    if (wanted <= counted) return;
+    const std::int64_t allowed = allowed_threads();
+    if (allowed <= last_allowed) return;
     const std::optional<std::int64_t> more = threads_by_memory();
-    const std::int64_t most = more ? std::min(wanted + others, 1 + *more) : wanted + others;
-    const std::int64_t given = std::max<std::int64_t>(available_threads(most) - others, 1);
-    if (given < wanted) {
+    const std::int64_t most_by_memory = more ? 1 + *more : std::numeric_limits<std::int64_t>::max();
+    static std::int64_t counted = 0, granted = 0;
+    const std::int64_t wanted = std::max<std::int64_t>(allowed, std::thread::hardware_concurrency()) + others;
+    if (wanted > counted) granted = available_threads(std::min(counted = wanted, most_by_memory));
+    const std::int64_t given = std::max<std::int64_t>(std::min(granted, most_by_memory) - others, 1);
+    if (given + others < wanted) {
         // Never deleted: without the limit, oneTBB would start more. Leak checkers do not report it, because the
         // variable still points to it.
         [[maybe_unused]] static const tbb::global_control* limit;
         limit = new tbb::global_control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(given));
     }
-    if ((given < wanted || more) && given > 1) start_host_threads(given);
-    counted = wanted;
+    if (given + others < wanted || more) start_host_threads(std::min(given, allowed));
+    last_allowed = allowed;
 }
 
 }  // namespace cornerturn
