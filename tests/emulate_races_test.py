@@ -71,6 +71,12 @@ class GlobalRaces(Emulate):
             if (i == n - 1) { while (ready.load(cuda::memory_order_acquire) == 0) {} out[0] = data[0]; }""",
         "racy_bytes": "reinterpret_cast<unsigned char*>(data)[i * 3] = 1; reinterpret_cast<unsigned char*>(data)[(n - 1 - i) * 3 + (i == 5)] = 2;",
         "racy_widths": "reinterpret_cast<int2*>(data)[i] = make_int2(1, 2); if (i == 0) data[2 * n - 1] = 3;",
+        "racy_readers_beside_atomics": """__shared__ int tile[128];
+            tile[threadIdx.x] = i;
+            __syncthreads();
+            out[i] = tile[threadIdx.x ^ 1];
+            tile[threadIdx.x] += 1;
+            atomicAdd(count, 1);""",
         "racy_in_place": "const int next = data[(i + 1) % n]; __syncthreads(); data[i] = next;",
     }
 

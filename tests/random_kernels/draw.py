@@ -198,13 +198,21 @@ class Drawer:
 
     # ---- statements: each method returns a list of statements, or None if it is not possible here ----
 
+    def new_load(self, scope, name, size):
+        """A load that this kernel or function does not have yet: a compiler could merge two equal ones."""
+        loads = (scope.function or self.kernel).loads
+        while (load := ("load", name, self.index(scope, size))) in loads:
+            pass
+        loads.add(load)
+        return load
+
     def load(self, scope):
         if scope.function is not None:
             if not scope.function.has_array:
                 return None
-            return [self.accumulate(("load", "p", self.index(scope, 33)))]  # every array has at least 33 elements
+            return [self.accumulate(self.new_load(scope, "p", 33))]  # every array has at least 33 elements
         array = self.random.choice(self.arrays_of("in"))
-        return [self.accumulate(("load", array.name, self.index(scope, array.size)))]
+        return [self.accumulate(self.new_load(scope, array.name, array.size))]
 
     def conditional_load(self, scope):
         loads = [statement[0][2][3] for statement in (self.load(scope), self.load(scope)) if statement]
@@ -269,7 +277,7 @@ class Drawer:
         tile = self.random.choice(list(scope.modes))
         mode, t = scope.modes[tile], tile.name
         if mode == "read":
-            return [self.accumulate(("load", t, self.index(scope, tile.size)))]
+            return [self.accumulate(self.new_load(scope, t, tile.size))]
         if mode == "atomic":
             self.kernel.features.add("shared atomic")
             return [("atomic", tile.op, t, self.index(scope, tile.size), self.expression(scope), None)]
@@ -414,7 +422,7 @@ class Drawer:
             if scope.modes[tile] == "atomic":
                 tile.op = self.random.choice(["Add", "Min", "Max"])
         # Reads every tile in the last phase: a compiler could remove stores to a tile that no thread reads.
-        body = [self.accumulate(("load", tile.name, self.index(scope, tile.size))) for tile in k.tiles if last]
+        body = [self.accumulate(self.new_load(scope, tile.name, tile.size)) for tile in k.tiles if last]
         body += self.block(scope, count)[0]
         if last:
             return body

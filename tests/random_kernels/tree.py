@@ -30,6 +30,7 @@ class Function:
     has_array: bool
     has_constant: bool
     body: list = dataclasses.field(default_factory=list)
+    loads: set = dataclasses.field(default_factory=set)
 
 
 @dataclasses.dataclass
@@ -44,6 +45,7 @@ class Kernel:
     tiles: list = dataclasses.field(default_factory=list)
     body: list = dataclasses.field(default_factory=list)
     features: set = dataclasses.field(default_factory=set)
+    loads: set = dataclasses.field(default_factory=set)
     weights: dict = dataclasses.field(default_factory=dict)
 
     threads = property(lambda self: math.prod(self.block))
