@@ -62,9 +62,10 @@ inline void start_host_threads(std::int64_t count) {
 // oneTBB ends the process if the system refuses a thread to one of its workers. So if the system grants fewer threads
 // than oneTBB may start, or has memory for fewer, this limits oneTBB to that number until the process ends. The host
 // library calls this before all parallel work. The first call counts the threads for all cores, even if the caller lets
-// oneTBB use fewer for now: once the caller's limit ends, oneTBB may start the others at once, before the next call. It
-// counts again only for more threads than that; oneTBB's own are not counted then, so the limit may be lower than
-// necessary. Call it before oneTBB runs anything else. `others`: threads that the caller will start later.
+// oneTBB use fewer for now: when the caller's limit ends, oneTBB may start the others before the next call. Only if
+// oneTBB may then use more than were counted, it counts again. It does not count the threads that oneTBB has by then,
+// so the limit may be lower than necessary. Call it before oneTBB runs anything else. `others`: threads that the caller
+// will start later.
 inline void limit_host_threads(std::int64_t others = 0) {
     static std::atomic<std::int64_t> last_allowed = 1;
     if (allowed_threads() <= last_allowed) return;
@@ -74,9 +75,12 @@ inline void limit_host_threads(std::int64_t others = 0) {
     if (allowed <= last_allowed) return;
     const std::optional<std::int64_t> more = threads_by_memory();
     const std::int64_t most_by_memory = more ? 1 + *more : std::numeric_limits<std::int64_t>::max();
-    static std::int64_t counted = 0, granted = 0;
+    static std::int64_t counted = 0, granted = 0;  // how many it asked the system for, and got
     const std::int64_t wanted = std::max<std::int64_t>(allowed, std::thread::hardware_concurrency()) + others;
-    if (wanted > counted) granted = available_threads(std::min(counted = wanted, most_by_memory));
+    if (wanted > counted) {
+        counted = wanted;
+        granted = available_threads(std::min(wanted, most_by_memory));
+    }
     const std::int64_t given = std::max<std::int64_t>(std::min(granted, most_by_memory) - others, 1);
     if (given + others < wanted) {
         // Never deleted: without the limit, oneTBB would start more. Leak checkers do not report it, because the

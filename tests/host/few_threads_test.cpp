@@ -124,8 +124,8 @@ TEST(host_transpose, does_not_keep_a_temporary_limit_of_the_caller) {
 }
 #endif
 
-// Once the caller's limit ends, oneTBB may start threads before the library is called again. The library counts again
-// if that limit was the number of cores or more; it does not count the threads that oneTBB has by then.
+// When the caller's limit ends, oneTBB may start threads before the next call of the library. On machines with fewer
+// than 16 cores, the library counts again then, without the threads that oneTBB has. So the limit may be below 4.
 TEST(host_transpose, limits_threads_before_the_caller_lets_more_start) {
     for (int temporarily = 2; temporarily <= 8; ++temporarily) {
         const int limit = in_a_child([&] {

@@ -399,7 +399,7 @@ class Execution:
             olds[i] = self.fold(before)
             after = {"Add": before + other, "Min": min(before, other, key=signed), "Max": max(before, other, key=signed), "And": before & other,
                      "Or": before | other, "Xor": before ^ other, "Exch": other, "CAS": other if before == elements.kept(element, at[i] * 3) else before}[op]
-            # Floats become sums without a limit: no sum has more bits than a float holds exactly.
+            # Sums of floats keep all their bits: a float holds each of them exactly.
             memory[at[i]] = after if element == "float" else elements.kept(element, after)
         if old:
             self.assign(old, olds, active)
