@@ -371,8 +371,9 @@ TEST(regret, compares_the_chosen_candidate_with_the_best) {
     EXPECT_EQ(found->chosen, "candidate 0");
     EXPECT_EQ(found->best, "candidate 4");
     EXPECT_DOUBLE_EQ(found->share(), 0.5);
-    ASSERT_EQ(found->medians.size(), 6u);  // of all that did not decline
-    EXPECT_EQ(found->medians[2], (std::pair<std::string, double>("candidate 2", 2.5)));
+    ASSERT_EQ(found->all.size(), 6u);  // of all that did not decline
+    EXPECT_EQ(found->all[2].name, "candidate 2");
+    EXPECT_EQ(found->all[2].median_s, 2.5);
     EXPECT_EQ(times.rounds, (std::vector<int>{3, 5, 20}));
     EXPECT_EQ(times.works,
               (std::vector<std::size_t>{6, 4, 4}));  // below twice the best; the best three and candidate 0

@@ -10,8 +10,7 @@
 
 #include "cornerturn/error.hpp"
 #include "emulator/emulation.hpp"
-#include "ops/permute/kernels/policy.hpp"
-#include "ops/transpose/kernels/dispatch.hpp"
+#include "move/policy.hpp"
 #include "strided_plans.hpp"
 #include "strided_problems.hpp"
 
@@ -45,12 +44,12 @@ public:
     }
     strided_copy copy() { return p_.canonical(source_.data(), destination_.data()); }
 
-    std::string run(const strided::plan& plan) {
-        return run([&] { strided::run_emulated(plan); });
+    std::string run(const moves::plan& plan) {
+        return run([&] { moves::run_emulated(plan); });
     }
     // Runs the plan that the library chooses.
     std::string run(const gpu& on) {
-        return run([&] { tensor_copies::run(copy(), on, transposes::run_emulated, strided::run_emulated); });
+        return run([&] { moves::run_emulated(copy(), on); });
     }
 
 private:

@@ -12,7 +12,7 @@
 #include "core/divider.hpp"
 #include "known_gpus.hpp"
 #include "message.hpp"
-#include "ops/copy/kernels/tile_cut.hpp"
+#include "move/tile_cut.hpp"
 #include "ops/copy/strided_shape.hpp"
 #include "sanitized.hpp"
 #include "strided_emulated.hpp"
@@ -53,13 +53,13 @@ TEST(strided, random_copies_by_every_plan) {
         const gpu& on = tests::kGpus[random() % std::size(tests::kGpus)];
         tests::copier with(p, seed);
         const strided_copy c = with.copy();
-        for (const strided::choice& one : strided::choices(c, on)) {
+        for (const moves::candidate& one : moves::candidates(c, on)) {
             const std::string about = "seed " + std::to_string(seed) + ", round " + std::to_string(round) + ": " +
-                                      p.text() + "\n" + strided::explain(one, c, on);
-            for (const strided::plan& plan : tests::also_as_if_large(strided::work_out(one, c, on))) {
+                                      p.text() + "\n" + moves::explain(one, c, on);
+            for (const moves::plan& plan : tests::also_as_if_large(moves::work_out(one, c, on))) {
                 ASSERT_LE(plan.shared_bytes, on.shared_bytes_of_block) << about;
                 ASSERT_EQ(with.run(plan), "") << about;
-                if (plan.by != strided::kernel_family::nothing) ++runs[tests::name_of(plan)];
+                if (plan.by != moves::kernel_family::nothing) ++runs[tests::name_of(plan)];
             }
         }
     }
@@ -73,11 +73,9 @@ TEST(strided, random_matrices_by_the_plan_of_the_library) {
         const tests::strided_problem p = tests::draw_batch(random);
         const gpu& on = tests::kGpus[random() % std::size(tests::kGpus)];
         tests::copier with(p, seed);
-        const auto work = tensor_copies::matrices_for(with.copy(), on);
-        if (!work) continue;
         ASSERT_EQ(with.run(on), "") << "seed " << seed << ", round " << round << ": " << p.text() << "\n"
-                                    << tensor_copies::explain(with.copy(), on);
-        ++runs["transposes, " + std::string(transposes::name(transposes::choose(*work, on).by))];
+                                    << moves::explain(with.copy(), on);
+        ++runs["chosen: " + std::string(moves::name(moves::choose(with.copy(), on).by))];
     }
 }
 
@@ -91,10 +89,10 @@ TEST(strided, lines_and_spans_have_the_alignment_of_their_tile) {
         tests::copier with(p, seed);
         const strided_copy c = with.copy();
         if (c.is_empty() || c.rank == 0) continue;
-        const strided::copy_of_units units(c);
-        for (const strided::choice& one : strided::choices(c, kH200)) {
-            if (one.by != strided::kernel_family::tiles) continue;
-            const strided::tile_cut t(units, one.target, kH200);
+        const moves::copy_of_units units(c);
+        for (const moves::candidate& one : moves::candidates(c, kH200)) {
+            if (one.by != moves::kernel_family::tiles) continue;
+            const moves::tile_cut t(units, moves::target_of(one.row), kH200);
             std::uint64_t lines = c.destination, spans = c.source;
             for (int i = 0; i < units.rank; ++i) {
                 // The distance to the next line or span is one stride, or `step` strides if the tile cuts this axis.
@@ -106,7 +104,7 @@ TEST(strided, lines_and_spans_have_the_alignment_of_their_tile) {
                 if (t.span_has(i)) spans |= static_cast<std::uint64_t>(t.ax(i).source * step);
             }
             const std::string about =
-                "seed " + std::to_string(seed) + ": " + p.text() + "\n" + strided::explain(one, c, kH200);
+                "seed " + std::to_string(seed) + ": " + p.text() + "\n" + moves::explain(one, c, kH200);
             ASSERT_EQ(lines % static_cast<std::uint64_t>(t.line_alignment), 0u) << about;
             ASSERT_EQ(spans % static_cast<std::uint64_t>(t.span_alignment), 0u) << about;
         }
@@ -142,17 +140,17 @@ TEST(strided, units_with_gaps_are_less_than_4_gib_from_the_beginning_of_their_li
         if (to >> kMostLog != 0) continue;
         const strided_copy c = canonical(std::uintptr_t{1} << 46, std::uintptr_t{1} << 47, size, axes.data(),
                                          static_cast<int>(axes.size()));
-        const strided::copy_of_units units(c);
+        const moves::copy_of_units units(c);
         far += to >> 33 != 0;
-        for (const strided::choice& one : strided::choices(c, kH200)) {
-            if (one.by != strided::kernel_family::tiles || !units.gaps) continue;
-            const strided::tile_cut t(units, one.target, kH200);
+        for (const moves::candidate& one : moves::candidates(c, kH200)) {
+            if (one.by != moves::kernel_family::tiles || !units.gaps) continue;
+            const moves::tile_cut t(units, moves::target_of(one.row), kH200);
             std::int64_t reach = 0;
             for (int i = 0; i < units.rank; ++i) {
                 if (t.line_has(i)) reach += (t.step(i) - 1) * t.ax(i).destination;
             }
             ASSERT_EQ(reach >> 32, 0) << "seed " << seed << ", round " << round << "\n"
-                                      << strided::explain(one, c, kH200);
+                                      << moves::explain(one, c, kH200);
         }
     }
     EXPECT_GT(far, 1000);
@@ -161,9 +159,9 @@ TEST(strided, units_with_gaps_are_less_than_4_gib_from_the_beginning_of_their_li
 void run_every_choice(const tests::strided_problem& p) {
     tests::copier with(p, 1);
     const strided_copy c = with.copy();
-    for (const strided::choice& one : strided::choices(c, kH200)) {
-        for (const strided::plan& plan : tests::also_as_if_large(strided::work_out(one, c, kH200))) {
-            ASSERT_EQ(with.run(plan), "") << p.text() << "\n" << strided::explain(one, c, kH200);
+    for (const moves::candidate& one : moves::candidates(c, kH200)) {
+        for (const moves::plan& plan : tests::also_as_if_large(moves::work_out(one, c, kH200))) {
+            ASSERT_EQ(with.run(plan), "") << p.text() << "\n" << moves::explain(one, c, kH200);
             ++runs[tests::name_of(plan)];
         }
     }
@@ -217,7 +215,7 @@ TEST(strided, short_lines_with_gaps) {
                 const bool whole = rows % 16 == 0 && gap == 16 && past == 0;
                 const bool unit_by_unit = rows < 16 || (rows < 64 && !whole);
                 tests::copier with(p, 1);
-                EXPECT_EQ(strided::copy_of_units(with.copy()).gaps, unit_by_unit) << p.text();
+                EXPECT_EQ(moves::copy_of_units(with.copy()).gaps, unit_by_unit) << p.text();
             }
         }
     }
@@ -234,8 +232,8 @@ TEST(strided, remembered_plans_are_right) {
             tests::copier with(p, seed);
             const strided_copy c = with.copy();
             if (c.is_empty()) continue;
-            ASSERT_EQ(with.run(strided::plan_for(c, kH200)), "") << "seed " << seed << ": " << p.text();
-            ASSERT_EQ(with.run(strided::plan_for(c, kH200)), "") << "seed " << seed << ": " << p.text();
+            ASSERT_EQ(with.run(moves::plan_for(c, kH200)), "") << "seed " << seed << ": " << p.text();
+            ASSERT_EQ(with.run(moves::plan_for(c, kH200)), "") << "seed " << seed << ": " << p.text();
         }
     }
 }
@@ -262,7 +260,7 @@ TEST(strided, draws_of_benches) {
         ASSERT_EQ(c.runs(), same.runs()) << about;
         ASSERT_EQ(c.unit(), same.unit()) << about;
         ASSERT_EQ(same.source_begin(), (1u << 20) + s.source_offset * s.element_size) << about;
-        ASSERT_EQ(with.run(strided::plan_for(c, kH200)), "") << about;
+        ASSERT_EQ(with.run(moves::plan_for(c, kH200)), "") << about;
     }
     for (const char* kind : {"packed", "padded", "offset", "batched", "powers", "gaps", "reversed", "repeated"})
         EXPECT_GT(kinds[kind], 0) << kind;
@@ -274,8 +272,8 @@ TEST(strided, copies_with_too_many_runs_are_split) {
     const strided_copy c = canonical(1 << 20, std::uintptr_t{1} << 40, 1, axes, 2);
     std::int64_t runs_of_parts = 0;
     std::uintptr_t next = c.destination;
-    strided::for_each_part(c, [&](const strided_copy& part) {
-        EXPECT_LE(part.runs(), strided::kMostRuns);
+    moves::for_each_part(c, [&](const strided_copy& part) {
+        EXPECT_LE(part.runs(), moves::kMostRuns);
         EXPECT_EQ(part.destination, next);
         EXPECT_EQ(part.source - c.source, (part.destination - c.destination) / (1 << 21) * (1 << 24));
         runs_of_parts += part.runs();
@@ -293,25 +291,25 @@ TEST(strided, explanation_of_parts_has_the_cost_of_all) {
     const strided_copy c = bytes(1 << 12);
     double cost = 0;
     std::string first;
-    strided::for_each_part(c, [&](const strided_copy& part) {
-        const strided::choice chosen = strided::choose(part, kH200);
-        if (first.empty()) first = strided::explain(chosen, part, kH200);
+    moves::for_each_part(c, [&](const strided_copy& part) {
+        const moves::candidate chosen = moves::choose(part, kH200);
+        if (first.empty()) first = moves::explain(chosen, part, kH200);
         cost += chosen.cost;
     });
-    const strided::choice_of_parts all = strided::choose_parts(c, kH200);
+    const moves::explanation_of_parts all = moves::explain_parts(c, kH200);
     EXPECT_EQ(all.parts, 5);
     EXPECT_DOUBLE_EQ(all.cost, cost);
-    ASSERT_TRUE(all.text.starts_with(first)) << all.text;
-    EXPECT_NAMES(all.text.substr(first.size()), 5, "us");
+    EXPECT_TRUE(all.text.starts_with(first)) << all.text;
+    EXPECT_NAMES(all.text.substr(first.size()), "next", "then", 5, "us");
     const std::size_t time = all.text.rfind(' ', all.text.rfind(" us") - 1);
     EXPECT_NEAR(std::stod(all.text.substr(time)), cost, 0.1) << all.text;
-    EXPECT_EQ(strided::explain(c, kH200), all.text);
+    EXPECT_EQ(moves::explain(c, kH200), all.text);
 
-    const strided::choice_of_parts one = strided::choose_parts(bytes(1023), kH200);
+    const moves::explanation_of_parts one = moves::explain_parts(bytes(1023), kH200);
     EXPECT_EQ(one.parts, 1);
-    EXPECT_EQ(one.text, strided::explain(strided::choose(bytes(1023), kH200), bytes(1023), kH200));
-    EXPECT_EQ(strided::choose_parts(strided_copy{}, kH200).parts, 0);
-    EXPECT_NAMES(strided::explain(strided_copy{}, kH200), "nothing");
+    EXPECT_TRUE(one.text.starts_with(moves::explain(moves::choose(bytes(1023), kH200), bytes(1023), kH200)));
+    EXPECT_EQ(moves::explain_parts(strided_copy{}, kH200).parts, 0);
+    EXPECT_NAMES(moves::explain(strided_copy{}, kH200), "nothing");
 }
 
 TEST(strided, every_kernel_was_run) {
@@ -325,7 +323,7 @@ TEST(strided, every_kernel_was_run) {
         const std::string rows = "copy_rows of " + std::to_string(unit) + " bytes, " + std::to_string(unit) + " apart";
         EXPECT_GT(runs[rows], 0) << unit;
         for (int units : {1, 3}) {
-            for (int each : {1, strided::kPiecesOfThread}) {
+            for (int each : {1, moves::kPiecesOfThread}) {
                 if (unit * units == 1 || unit * units == 48 || (units > 1 && each > 1)) continue;
                 const std::string pieces = "copy_units of " + std::to_string(unit) + " bytes x " +
                                            std::to_string(units) + ", " + std::to_string(each) + " a thread";
@@ -341,8 +339,8 @@ TEST(strided, every_kernel_was_run) {
             }
         }
     }
-    for (const char* kernels : {"vector", "ragged", "small", "tall"})
-        EXPECT_GT(runs["transposes, " + std::string(kernels)], 0) << kernels;
+    for (const char* family : {"vector", "ragged", "tiles"})
+        EXPECT_GT(runs["chosen: " + std::string(family)], 0) << family;
     for (const auto& [name, count] : runs) std::printf("%6d runs of %s\n", count, name.c_str());
 }
 

@@ -11,7 +11,8 @@
 
 #include "emulator/emulation.hpp"
 #include "known_gpus.hpp"
-#include "ops/transpose/kernels/dispatch.hpp"
+#include "move/matrices.hpp"
+#include "move/policy.hpp"
 
 using namespace cornerturn;
 
@@ -64,8 +65,8 @@ private:
     std::size_t first_;
 };
 
-// Runs the kernel of that tuning for that GPU. Returns the first fault, or nothing.
-std::string fault_of(const job& j, std::mt19937& random, const transposes::tuning& use, const gpu& on) {
+// Runs a candidate, or what the library chooses for that GPU. Returns the first fault, or nothing.
+std::string fault_of(const job& j, std::mt19937& random, const moves::candidate* use, const gpu& on) {
     const std::int64_t e = j.element_size;
     const auto bytes = [&](std::int64_t rows, std::int64_t cols, std::int64_t ld, std::int64_t stride) {
         return ((j.count - 1) * stride + (rows - 1) * ld + cols) * e;
@@ -93,7 +94,7 @@ std::string fault_of(const job& j, std::mt19937& random, const transposes::tunin
         emulation.add_buffer("destination", destination.data(), static_cast<std::size_t>(destination_bytes), true);
         // Kernels must not read gaps, although these belong to the caller. So if rows are few, each is a separate
         // buffer. Copies between tensors may read bytes beside elements.
-        const bool gaps = use.by != transposes::kernel_family::strided && j.source_ld > j.cols &&
+        const bool gaps = use != nullptr && !moves::rows_of(use->by).empty() && j.source_ld > j.cols &&
                           j.rows * j.count <= 64 && j.source_stride >= j.rows * j.source_ld;
         const std::int64_t pieces = gaps ? j.rows * j.count : 1;
         for (std::int64_t i = 0; i < pieces; ++i) {
@@ -102,9 +103,9 @@ std::string fault_of(const job& j, std::mt19937& random, const transposes::tunin
                                  static_cast<std::size_t>(gaps ? j.cols * e : source_bytes), false);
         }
     }
-    const matrix_work work = j.work(source.data(), destination.data());
+    const strided_copy c = canonical(j.work(source.data(), destination.data()));
     try {
-        transposes::run_emulated(use, work, on);
+        use != nullptr ? moves::run_emulated(moves::work_out(*use, c, on)) : moves::run_emulated(c, on);
     } catch (const std::exception& broken) {
         return broken.what();
     }
@@ -119,27 +120,26 @@ std::string fault_of(const job& j, std::mt19937& random, const transposes::tunin
 }
 
 // Work at addresses that have the alignment of the job. Nothing reads them.
-matrix_work aligned_as(const job& j) {
+strided_copy aligned_as(const job& j) {
     const auto address = [](int side, int offset) {
         return reinterpret_cast<void*>((std::uintptr_t{1} << (40 + side)) + static_cast<std::uintptr_t>(offset));
     };
     void* const source = address(0, j.source_offset);
-    return j.work(source, j.in_place ? source : address(1, j.destination_offset));
+    return canonical(j.work(source, j.in_place ? source : address(1, j.destination_offset)));
 }
 
 // Runs the kernel that the library chooses for that GPU.
 void expect_right(const job& j, std::mt19937& random, const gpu& on = kH200) {
-    const transposes::tuning use = transposes::choose(aligned_as(j), on);
-    ASSERT_EQ(fault_of(j, random, use, on), "")
+    ASSERT_EQ(fault_of(j, random, nullptr, on), "")
         << j.text() << "\n"
-        << transposes::explain(aligned_as(j), on) << "\ncompute capability " << on.capability;
+        << moves::explain(aligned_as(j), on) << "\ncompute capability " << on.capability;
 }
 
 std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
 
 // Work that a kernel must be able to do: a few tiles, some of them partial.
-std::vector<job> jobs_for(const transposes::tuning& t) {
-    using transposes::kernel_family;
+std::vector<job> jobs_for(moves::kernel_family by, const moves::tuning& t) {
+    using moves::kernel_family;
     const int e = t.unit;
     const auto aligned = [](job j) {
         j.source_ld = round_up(j.cols, 32), j.destination_ld = round_up(j.rows, 32);
@@ -157,9 +157,7 @@ std::vector<job> jobs_for(const transposes::tuning& t) {
         wide.source_stride = wide.rows * wide.source_ld;
         return std::vector<job>{j, off, gapped, wide};
     };
-    switch (t.by) {
-        case kernel_family::nothing:
-        case kernel_family::strided: return {};
+    switch (by) {
         case kernel_family::direct:
             return {aligned({round_up(t.tile_rows * 3 / 2, 16), round_up(t.tile_cols * 3 / 2, 16), e}),
                     aligned({16, 16, e})};
@@ -172,12 +170,6 @@ std::vector<job> jobs_for(const transposes::tuning& t) {
         case kernel_family::vector_apart:  // some columns have a partner 16 KiB further right, some have none
             return {aligned({2 * t.tile_rows + 5, (32 << 10) / e + 2 * t.tile_cols + 3, e}),
                     aligned({2 * t.tile_rows, (32 << 10) / e + t.tile_cols, e})};
-        case kernel_family::vector_stacked: {
-            job batch = aligned({48 / e, t.tile_cols + 3, e});
-            batch.count = 2 * t.tile_rows / batch.rows + 2;
-            batch.destination_stride += 32;
-            return {batch};
-        }
         case kernel_family::ragged: {
             auto jobs = unaligned({2 * t.tile_rows + 5, 2 * t.tile_cols + 3, e});
             job batch{t.tile_rows + 5, t.tile_cols + 1, e};
@@ -215,7 +207,7 @@ std::vector<job> jobs_for(const transposes::tuning& t) {
             }
             return jobs;
         }
-        case kernel_family::units: {
+        case kernel_family::elements: {
             std::vector<job> jobs;
             for (int units : {3, 5, 7, 9, 11}) {
                 // The offset is a unit, not an element.
@@ -223,13 +215,12 @@ std::vector<job> jobs_for(const transposes::tuning& t) {
             }
             return jobs;
         }
-        case kernel_family::blocks: return unaligned({40, 7, e * (128 / e + 1)});
         case kernel_family::vector_in_place: {
             job j = aligned({2 * t.tile_rows + 3, 2 * t.tile_rows + 3, e});
             j.in_place = true;
             return {j};
         }
-        case kernel_family::units_in_place: {
+        case kernel_family::elements_in_place: {
             std::vector<job> jobs;
             for (int units : {1, 3, 5, 9}) {
                 for (int side : {1, 5, 70, 129}) {
@@ -247,67 +238,41 @@ std::vector<job> jobs_for(const transposes::tuning& t) {
             j.in_place = true, j.source_offset = j.destination_offset = e;
             return {j};
         }
+        default: return {};
     }
-    return {};
 }
 
-// Matrices of any size, also too large to move.
-job draw_any(std::mt19937& random) {
-    const auto up_to = [&](int most) { return static_cast<int>(random() % static_cast<unsigned>(most + 1)); };
-    const auto extent = [&]() -> std::int64_t {
-        switch (up_to(4)) {
-            case 0: return 1 + up_to(9);
-            case 1: return 32 * (1 + up_to(1000));
-            case 2: return 1 << up_to(17);
-            case 3: return 1 + up_to(300);
-            default: return 1 + up_to(40000);
-        }
-    };
-    constexpr int kSizes[] = {1, 2, 4, 8, 16};
-    job j{extent(), extent(), up_to(3) > 0 ? kSizes[up_to(4)] : 1 + up_to(300)};
-    j.in_place = up_to(7) == 0;
-    if (j.in_place) j.rows = j.cols;
-    const auto gap = [&](std::int64_t row) { return up_to(1) > 0 ? row : round_up(row, up_to(1) > 0 ? 32 : 1 << 13); };
-    j.source_ld = gap(j.cols), j.destination_ld = j.in_place ? j.source_ld : gap(j.rows);
-    j.count = up_to(2) > 0 ? 1 : 2 + up_to(2000);
-    j.source_stride = j.rows * j.source_ld;
-    j.destination_stride = j.cols * j.destination_ld;
-    j.source_offset = up_to(1) > 0 ? 0 : j.element_size * up_to(40);
-    j.destination_offset = j.in_place ? j.source_offset : up_to(1) > 0 ? 0 : j.element_size * up_to(40);
-    return j;
-}
-
-// Each kernel runs on the GPU with the least shared memory that it was chosen for, or on an H200 if it never was.
+// Each kernel runs on every GPU for which it may be chosen.
 TEST(transposes_memory, every_kernel_of_the_tables) {
-    using transposes::kernel_family;
     const unsigned seed = std::random_device{}();
     std::printf("seed %u\n", seed);
     std::mt19937 random(seed);
-    std::map<std::string, gpu> smallest;
-    for (int round = 0; round < 50000; ++round) {
-        const matrix_work work = aligned_as(draw_any(random));
-        for (const gpu& on : tests::kGpus) {
-            const transposes::tuning use = transposes::choose(work, on);
-            if (use.by == kernel_family::nothing || use.by == kernel_family::strided) continue;
-            ASSERT_GE(transposes::row_of(use), 0);
-            gpu& least = smallest.try_emplace(transposes::name(use), on).first->second;
-            if (on.shared_bytes_of_block < least.shared_bytes_of_block) least = on;
+    int kernels = 0;
+    for (int f = 0; f < moves::kFamilies; ++f) {
+        const auto by = static_cast<moves::kernel_family>(f);
+        const auto rows = moves::rows_of(by);
+        for (std::size_t row = 0; row < rows.size(); ++row) {
+            int found = 0;
+            for (const job& j : jobs_for(by, rows[row])) {
+                std::vector<int> tried;  // shared memory
+                for (const gpu& on : tests::kGpus) {
+                    const auto all = moves::candidates(aligned_as(j), on);
+                    const auto offered = std::find_if(all.begin(), all.end(), [&](const moves::candidate& c) {
+                        return c.by == by && c.row == static_cast<int>(row);
+                    });
+                    if (offered == all.end() || std::count(tried.begin(), tried.end(), on.shared_bytes)) continue;
+                    tried.push_back(on.shared_bytes);
+                    ++found;
+                    ASSERT_EQ(fault_of(j, random, &*offered, on), "")
+                        << moves::explain(*offered, aligned_as(j), on) << "\n"
+                        << j.text() << "\ncompute capability " << on.capability << ", seed " << seed;
+                }
+            }
+            ASSERT_GT(found, 0) << moves::name(by) << ", row " << row;
+            ++kernels;
         }
     }
-    const auto all = transposes::all_tunings();
-    ASSERT_GT(all.size(), 100u);
-    ASSERT_GT(smallest.size(), 100u);
-    for (const transposes::tuning& t : all) {
-        const auto jobs = jobs_for(t);
-        ASSERT_FALSE(jobs.empty());
-        const auto chosen_for = smallest.find(transposes::name(t));
-        const gpu on = chosen_for == smallest.end() ? kH200 : chosen_for->second;
-        for (const job& j : jobs) {
-            ASSERT_EQ(fault_of(j, random, t, on), "")
-                << transposes::name(t) << "\n"
-                << j.text() << "\ncompute capability " << on.capability << ", seed " << seed;
-        }
-    }
+    std::printf("%d kernels\n", kernels);
 }
 
 TEST(transposes_memory, addresses_that_are_no_multiple_of_the_element_size) {
@@ -373,10 +338,11 @@ TEST(transposes_memory, alternatives_are_right) {
                     job j{tall ? 4100 : few, tall ? few : 4100, size};
                     j.source_ld += gaps & 1, j.destination_ld += gaps >> 1;
                     j.source_stride = j.rows * j.source_ld, j.destination_stride = j.cols * j.destination_ld;
-                    for (const transposes::tuning& t : transposes::alternatives(aligned_as(j), kH200)) {
+                    for (const moves::candidate& one : moves::candidates(aligned_as(j), kH200)) {
                         ++found;
-                        ASSERT_EQ(fault_of(j, random, t, kH200), "") << transposes::name(t) << "\n"
-                                                                     << j.text() << "\nseed " << seed;
+                        ASSERT_EQ(fault_of(j, random, &one, kH200), "")
+                            << moves::explain(one, aligned_as(j), kH200) << "\n"
+                            << j.text() << "\nseed " << seed;
                     }
                 }
             }

@@ -467,6 +467,40 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_plan_create_copy(cornerturn_
                                                                      int64_t element_size);
 
 /**
+ * Makes a plan for cornerturn_cuda_copy(), and times the kernels that can make the copy. All later calls on this layout
+ * take the fastest, until the process ends: see cornerturn::cuda::choice. The call overwrites the destination, and
+ * waits for the stream.
+ * @param plan Gets the plan.
+ * @param rank The number of axes.
+ * @param extents The extents of both tensors.
+ * @param source The address of the source's first element. If it or the destination is NULL, the call uses memory of
+ * its own.
+ * @param destination The address of the destination's first element.
+ * @param source_strides,destination_strides The strides of both tensors, or NULL.
+ * @param element_size The bytes of an element.
+ * @param stream The stream that orders the work. It must not be in capture.
+ * @return #CORNERTURN_OK or the code of the error.
+ */
+CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_plan_create_measured(
+    cornerturn_cuda_plan** plan, int rank, const int64_t* extents, const void* source, const int64_t* source_strides,
+    void* destination, const int64_t* destination_strides, int64_t element_size, struct CUstream_st* stream);
+
+/**
+ * Writes all choices that were measured in this process to a file, as text.
+ * @param file The path of the file, which is replaced.
+ * @return #CORNERTURN_OK or the code of the error.
+ */
+CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_save_choices(const char* file);
+
+/**
+ * Adds the choices of such a file to those of this process.
+ * @param file The path of the file.
+ * @param count Gets the number of choices that were added, unless it is NULL.
+ * @return #CORNERTURN_OK or the code of the error.
+ */
+CORNERTURN_EXPORT cornerturn_status cornerturn_cuda_load_choices(const char* file, int* count);
+
+/**
  * Makes a plan for cornerturn_cuda_permute().
  * @param plan Gets the plan.
  * @param rank The number of axes.

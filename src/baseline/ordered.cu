@@ -5,8 +5,8 @@
 // They read as much as the compared work reads. That work reads up to the source's stride, so a copy also reads the
 // memory between the source's last element and its stride, and drops it. All blocks share these reads.
 #include "core/gpu.hpp"
-#include "ops/copy/kernels/kernel_arguments.hpp"
-#include "ops/copy/kernels/unaligned.hpp"
+#include "move/kernels/unaligned.hpp"
+#include "move/kernels/work.hpp"
 #include "ops/transpose/transpose_rung.hpp"
 #if !defined(CORNERTURN_EMULATED)
 #include "device/cuda_device.hpp"
@@ -39,7 +39,7 @@ struct ordered_work {
     std::int64_t row, pitch;  // bytes in a row, and bytes from row to row of the destination
     bool keeps_result;        // the L2 should keep the result
     unsigned pieces;          // in all
-    strided::divider of_row;  // divides by the pieces in a row
+    divider of_row;           // divides by the pieces in a row
     const uint4* rest;        // read and dropped
     std::int64_t vectors;     // in `rest`, for all blocks
     unsigned vectors_of_block;
@@ -190,7 +190,7 @@ void for_each_launch(const ordered_rows& all, std::int64_t pieces_of_row, std::i
         w.pitch = all.pitch;
         w.keeps_result = keeps_result(all.rows * all.row, this_gpu().l2_bytes);
         w.pieces = static_cast<unsigned>(pieces);
-        w.of_row = strided::divider(static_cast<unsigned>(pieces_of_row));
+        w.of_row = divider(static_cast<unsigned>(pieces_of_row));
         if (first == 0) {  // a second launch is rare
             const auto end = reinterpret_cast<std::uintptr_t>(all.source + all.rows * all.row);
             const std::uintptr_t to_vector = (0 - end) % kVectorBytes;

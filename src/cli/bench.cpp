@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <charconv>
 #include <ctime>
+#include <fstream>
 #include <sstream>
 
 #include "cli/output.hpp"
@@ -58,21 +60,39 @@ backend read_backend(const std::string& on) {
     throw invalid_argument(fmt::format("--on is '{}': it must be cuda or host", on));
 }
 
-// The number of random cells. 0: the bench measures the grid.
-int read_random(const invocation& invocation) {
-    if (!invocation.arguments.has("--random")) {
+// Whether the cells come from --random or --cells, not from the operation's grid. Many of them get few samples each.
+bool has_no_grid(const invocation& invocation) {
+    const bool random = invocation.arguments.has("--random"), from_file = invocation.arguments.has("--cells");
+    if (random && from_file) throw invalid_argument("--random draws shapes, and --cells names them: leave out one");
+    if (random || from_file) {
+        for (const char* option : {"--shapes", "--sizes"}) {
+            if (invocation.arguments.has(option))
+                throw invalid_argument(fmt::format("{} decides shapes and element sizes: leave out {}",
+                                                   random ? "--random" : "--cells", option));
+        }
+    } else {
         for (const char* option : {"--small", "--regret"}) {
             if (invocation.arguments.has(option))
-                throw invalid_argument(fmt::format("{} needs --random: add it", option));
+                throw invalid_argument(fmt::format("{} needs --random or --cells: add one", option));
         }
-        return 0;
     }
-    for (const char* option : {"--shapes", "--sizes"}) {
-        if (invocation.arguments.has(option))
-            throw invalid_argument(
-                fmt::format("--random draws shapes and element sizes at random: leave out {}", option));
+    return random || from_file;
+}
+
+// The cells of a file, or of a stored result of a bench.
+std::vector<bench_cell> cells_of_file(const std::string& name, const operation& op) {
+    nlohmann::ordered_json all;
+    try {
+        std::ifstream file(name);
+        if (!file) throw invalid_argument(fmt::format("--cells: {} cannot be read", name));
+        all = nlohmann::ordered_json::parse(file);
+    } catch (const nlohmann::json::exception& wrong) {
+        throw invalid_argument(fmt::format("--cells: {} is not JSON: {}", name, wrong.what()));
     }
-    return invocation.arguments.whole("--random", 0, 1, 100000);
+    if (all.is_object() && all.contains("cells")) all = all["cells"];
+    if (!all.is_array() || all.empty())
+        throw invalid_argument(fmt::format("--cells: {} has no cells: it must be an array of them", name));
+    return op.bench_cells(all);
 }
 
 double read_seconds(const std::string& text) {
@@ -86,11 +106,13 @@ double read_seconds(const std::string& text) {
 }
 
 std::vector<bench_cell> read_cells(const invocation& invocation, const operation& op, backend on) {
-    if (const int drawn = read_random(invocation); drawn > 0) {
+    const bool no_grid = has_no_grid(invocation);
+    if (const auto file = invocation.find("--cells")) return cells_of_file(*file, op);
+    if (no_grid) {
         const draw_size size = on == backend::host                   ? draw_size::host
                                : invocation.arguments.has("--small") ? draw_size::small
                                                                      : draw_size::large;
-        return op.bench_draws(drawn, invocation.seed(), size);
+        return op.bench_draws(invocation.arguments.whole("--random", 0, 1, 100000), invocation.seed(), size);
     }
     const std::vector<int> sizes = read_sizes(op, invocation.find("--sizes"));
     std::vector<std::string> groups = op.bench_groups();
@@ -102,10 +124,10 @@ std::vector<bench_cell> read_cells(const invocation& invocation, const operation
     return op.bench_grid(sizes, groups);
 }
 
-lab::bench_request read_request(const invocation& invocation, const operation& op, backend on) {
+lab::bench_request read_request(const invocation& invocation, const operation& op, backend on, std::size_t cells) {
     // There are many random cells, so a few samples of each are enough.
     constexpr int kRandomRounds = 10;
-    const int drawn = read_random(invocation);
+    const int drawn = has_no_grid(invocation) ? static_cast<int>(cells) : 0;
     const double seconds = read_seconds(invocation.arguments.text("--seconds", drawn > 0 ? "0.05" : "0.5"));
     if (invocation.arguments.has("--small") && on != backend::cuda)
         throw invalid_argument("--small works only on cuda: leave out --small or --on host");
@@ -167,7 +189,7 @@ void run(const invocation& invocation) {
     const lab::format as = invocation.format();
     const backend on = read_backend(invocation.arguments.text("--on", "cuda"));
     const std::vector<bench_cell> grid = read_cells(invocation, op, on);
-    const lab::bench_request request = read_request(invocation, op, on);
+    const lab::bench_request request = read_request(invocation, op, on, grid.size());
     const int threads = invocation.arguments.has("--threads") ? invocation.arguments.whole("--threads", 0, 1, 4096) : 0;
     if (threads > 0 && on != backend::host) throw invalid_argument("--threads works only with --on host");
     if (on == backend::host) limit_host_threads();
@@ -220,9 +242,13 @@ command bench_command() {
              {"--shapes", "GROUP,GROUP",
               "Groups of shapes. Default: all groups except caches and published. An unknown name prints the list."},
              {"--random", "N", "Draw N random shapes from --seed instead of the grid, and show percentiles."},
+             {"--cells", "FILE",
+              "Measure the shapes of a JSON file instead of the grid: an array of cells, as a result of this bench "
+              "has."},
              {"--small", "",
-              "With --random, on cuda: draw 1 to 64 MiB instead of 64 MiB to 1 GiB, and keep them in the L2 cache."},
-             {"--regret", "", "With --random: also time the other candidates of the library for each shape."},
+              "On cuda: keep the shapes in the L2 cache. With --random: draw 1 to 64 MiB, not 64 MiB to 1 GiB."},
+             {"--regret", "",
+              "With --random or --cells: also time the other candidates of the library for each shape."},
              {"--on", "cuda|host", "Where to measure: on a GPU, or in host memory. Default: cuda."},
              {"--threads", "N", "With --on host: the number of threads to use. Default: one for each core."},
              {"--subject", "ID",

@@ -102,9 +102,9 @@ strided_copy canonical(const matrix_work& w) {
                      axes, 3);
 }
 
-std::optional<matrix_work> matrices_of(const strided_copy& c) {
-    constexpr std::int64_t kMostElement = 16;  // bytes; other kernels move longer runs, as rows
-    if (c.rank < 2 || c.rank > 3 || c.run > kMostElement) return std::nullopt;
+std::optional<matrix_work> matrices_of(const strided_copy& c, std::int64_t most_element) {
+    const bool in_place = c.source == c.destination;
+    if (c.rank < 2 || c.rank > 3 || (c.run > most_element && !in_place)) return std::nullopt;
     const strided_axis* rows = nullptr;
     const strided_axis* cols = nullptr;
     const strided_axis* batch = nullptr;
@@ -122,8 +122,9 @@ std::optional<matrix_work> matrices_of(const strided_copy& c) {
                      cols->destination / c.run,
                      static_cast<int>(c.run)};
     if (batch == nullptr) return work;
-    if (batch->source < rows->extent * rows->source || batch->destination < cols->extent * cols->destination)
-        return std::nullopt;
+    const bool interleaved =
+        batch->source < rows->extent * rows->source || batch->destination < cols->extent * cols->destination;
+    if (interleaved && !in_place) return std::nullopt;
     work.count = batch->extent;
     work.source_stride = batch->source / c.run;
     work.destination_stride = batch->destination / c.run;

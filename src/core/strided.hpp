@@ -46,11 +46,12 @@ strided_copy canonical(const detail::any_tensor& source, const detail::any_tenso
 strided_copy canonical(std::uintptr_t source, std::uintptr_t destination, std::int64_t run, const strided_axis* axes,
                        int count);
 
-// The transposes must not be empty or in place.
+// The transposes must not be empty.
 strided_copy canonical(const matrix_work& work);
 
-// The copy as a batch of transposes, if it has that form. The matrices' elements are the runs, of up to 16 bytes.
-// Returns nothing for interleaved matrices: tiles that span several of them have longer contiguous pieces.
-std::optional<matrix_work> matrices_of(const strided_copy& c);
+// The copy as a batch of transposes, if it has that form. The matrices' elements are the runs, of up to `most_element`
+// bytes. Returns nothing for interleaved matrices: tiles that span several of them have longer contiguous pieces.
+// Transposes in place always have that form.
+std::optional<matrix_work> matrices_of(const strided_copy& c, std::int64_t most_element = 16);
 
 }  // namespace cornerturn

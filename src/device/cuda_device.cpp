@@ -25,7 +25,7 @@ int attribute(cudaDeviceAttr which, int device, std::atomic<int>& known) {
 
 struct known_device {
     std::atomic<int> major = 0, minor = 0, reads_pageable = 0, multiprocessors = 0, shared_memory = 0,
-                     shared_of_block = 0, l2 = 0;
+                     shared_of_block = 0, l2 = 0, memory_clock = 0, memory_width = 0;
 };
 known_device& known(int device) {
     static std::array<known_device, kDevices> all;
@@ -65,7 +65,10 @@ gpu gpu_of(int device) {
     known_device& k = known(device);
     return {compute_capability_of(device), multiprocessors_of(device), shared_memory_of(device),
             attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device, k.shared_of_block),
-            attribute(cudaDevAttrL2CacheSize, device, k.l2)};
+            attribute(cudaDevAttrL2CacheSize, device, k.l2),
+            // Two transfers a cycle: kHz times bits.
+            static_cast<int>(std::int64_t{attribute(cudaDevAttrMemoryClockRate, device, k.memory_clock)} * 2 *
+                             attribute(cudaDevAttrGlobalMemoryBusWidth, device, k.memory_width) / 8'000'000)};
 }
 
 void check_stream(cudaStream_t stream, int device) {

@@ -83,6 +83,10 @@ std::vector<bench_cell> operation::bench_draws(int, std::uint64_t, draw_size) co
     throw invalid_argument(fmt::format("--random: {} has no random shapes", name()));
 }
 
+std::vector<bench_cell> operation::bench_cells(const nlohmann::ordered_json&) const {
+    throw invalid_argument(fmt::format("--cells: {} takes no shapes from a file", name()));
+}
+
 std::string operation::bench_row(const std::string&, const std::string& text, const std::vector<std::int64_t>&) const {
     return text;
 }

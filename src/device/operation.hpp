@@ -83,6 +83,8 @@ public:
     struct candidate {
         std::string name;
         std::function<void()> run;
+        double predicted_s = 0;           // 0: nothing is predicted
+        std::vector<double> counts = {};  // what that was predicted from
     };
     virtual std::vector<candidate> candidates() const { return {}; }
     // How the library does the latest work on this GPU. Empty if it has no choice.
@@ -278,6 +280,9 @@ public:
     virtual bool is_usual_group(const std::string&) const { return true; }
     // `count` cells drawn at random. Their groups are the kinds of a draw. Throws invalid_argument if there are none.
     virtual std::vector<bench_cell> bench_draws(int count, std::uint64_t seed, draw_size size) const;
+    // Cells from a file: an array of objects, each with the members that describe() adds to a cell, and its "group".
+    // Throws invalid_argument if they are not right, or if there are none.
+    virtual std::vector<bench_cell> bench_cells(const nlohmann::ordered_json& described) const;
     // Empty if it is not measured there.
     virtual bench_contestants contestants(backend) const { return {}; }
     virtual std::vector<bench_way> bench_ways(backend) const { return {}; }

@@ -97,16 +97,16 @@ std::optional<bench_regret> regret_of(problem& of, const time_in_turn& time) {
     std::vector<std::size_t> order;  // the chosen one first
     std::vector<problem::candidate> remaining;
     for (std::size_t i = 0; i < all.size(); ++i) {
-        found.medians.emplace_back(all[i].name, first[i].median_s);
+        found.all.push_back({all[i].name, first[i].median_s, all[i].predicted_s, all[i].counts});
         if (i > 0 && first[i].median_s >= limit) continue;
         order.push_back(i);
         remaining.push_back(all[i]);
     }
     const std::vector<timing> next = time_all(remaining, kNextRounds);
-    for (std::size_t i = 0; i < order.size(); ++i) found.medians[order[i]].second = next[i].median_s;
+    for (std::size_t i = 0; i < order.size(); ++i) found.all[order[i]].median_s = next[i].median_s;
     // The best three, and after them the chosen one if it is not among them.
     std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return found.medians[a].second < found.medians[b].second; });
+                     [&](std::size_t a, std::size_t b) { return found.all[a].median_s < found.all[b].median_s; });
     order.resize(std::min(order.size(), kBest));
     auto chosen = std::find(order.begin(), order.end(), 0);
     if (chosen == order.end()) chosen = order.insert(order.end(), 0);

@@ -64,11 +64,18 @@ struct bench_regret {
     int candidates = 0;
     std::string chosen, best;  // names
     timing chosen_time = {}, best_time = {};
-    std::vector<std::pair<std::string, double>> medians = {};  // seconds, of all candidates, from a few samples
-    std::string fault = {};  // a candidate's mistake, before or after it was timed; then there are no times
+    struct measured {
+        std::string name;
+        double median_s = 0, predicted_s = 0;  // from a few samples; 0: nothing was predicted
+        std::vector<double> counts = {};       // problem::candidate::counts
+    };
+    std::vector<measured> all = {};  // all candidates, the chosen one first
+    std::string fault = {};          // a candidate's mistake, before or after it was timed; then there are no times
 
     // How much longer the choice takes than the best, as a fraction of the best one's time.
     double share() const { return chosen_time.median_s / best_time.median_s - 1; }
+    // What was predicted for the choice, as a part of the time that it took. 0: nothing was predicted.
+    double predicted() const { return all.empty() ? 0 : all.front().predicted_s / chosen_time.median_s; }
 };
 
 // The result of one way of calling in one cell.

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <span>
@@ -292,6 +293,7 @@ struct regrets {
     std::vector<double> shares;
     int candidates = 0;    // in all cells
     double regretted = 0;  // share of cells
+    double mean = 0;
 
     explicit regrets(const cells& all) {
         for (const bench_result* r : all) {
@@ -299,7 +301,9 @@ struct regrets {
             candidates += r->regret->candidates;
         }
         const auto above = std::count_if(shares.begin(), shares.end(), [](double x) { return x > kRegretted; });
-        regretted = static_cast<double>(above) / static_cast<double>(std::max<std::size_t>(1, shares.size()));
+        const auto count = static_cast<double>(std::max<std::size_t>(1, shares.size()));
+        regretted = static_cast<double>(above) / count;
+        mean = std::accumulate(shares.begin(), shares.end(), 0.0) / count;
     }
 };
 
@@ -314,8 +318,10 @@ std::string regret_text(const bench_report& report, format as) {
     const regrets found(all);
     std::string out = fmt::format(
         "Regret: how much longer the library's choice takes than the best candidate. {} candidates were timed in {} "
-        "cells. The regret is above 5 % in {:.1f} % of the cells.\n\n",
-        found.candidates, all.size(), 100 * found.regretted);
+        "cells. The mean is {:.1f} %, and the regret is above 5 % in {:.1f} % of the cells. Predicted: the predicted "
+        "time "
+        "of the choice, divided by its measured time.\n\n",
+        found.candidates, all.size(), 100 * found.mean, 100 * found.regretted);
     if (as == format::table) out = wrapped(out);
     table t{{}, {{}}};
     for (const auto& [name, json, share] : kHigh) {
@@ -328,16 +334,17 @@ std::string regret_text(const bench_report& report, format as) {
     });
     all.resize(std::min(all.size(), kWorst));
     const bool on_terminal = as == format::table;
-    table worst{{{"kind"}, {"the largest regrets"}, {"regret", true}, {"chosen"}, {"best"}}, {}};
-    if (on_terminal) worst.columns = {{"the largest regrets"}, {"regret", true}};
+    table worst{{{"kind"}, {"the largest regrets"}, {"regret", true}, {"predicted", true}, {"chosen"}, {"best"}}, {}};
+    if (on_terminal) worst.columns = {{"the largest regrets"}, {"regret", true}, {"predicted", true}};
     for (const bench_result* r : all) {
         const std::string shape = where_text(report, *r), share = fmt::format("{:.1f} %", 100 * r->regret->share());
         const bench_regret& regret = *r->regret;
+        const std::string predicted = regret.predicted() > 0 ? fmt::format("{:.2f}", regret.predicted()) : "-";
         if (on_terminal) {
-            worst.rows.push_back({r->cell.group, share});
+            worst.rows.push_back({r->cell.group, share, predicted});
             worst.below.push_back(fmt::format("{}; chosen: {}; best: {}", shape, regret.chosen, regret.best));
         } else {
-            worst.rows.push_back({r->cell.group, shape, share, regret.chosen, regret.best});
+            worst.rows.push_back({r->cell.group, shape, share, predicted, regret.chosen, regret.best});
         }
     }
     return out + worst.print(as);
@@ -377,7 +384,10 @@ ordered_json random_json(const bench_report& report) {
     }
     if (const cells all = with_regret(report); !all.empty()) {
         const regrets found(all);
-        out["regret"] = {{"cells", all.size()}, {"candidates", found.candidates}, {"above_5_percent", found.regretted}};
+        out["regret"] = {{"cells", all.size()},
+                         {"candidates", found.candidates},
+                         {"mean", found.mean},
+                         {"above_5_percent", found.regretted}};
         for (const auto& [name, json, share] : kHigh) out["regret"][json] = percentile(found.shares, share);
     }
     return out;

@@ -274,8 +274,12 @@ void add_draw(const bench_report& report, const bench_result& r, ordered_json& o
     regret["chosen_time"] = to_json(r.regret->chosen_time);
     regret["best_time"] = to_json(r.regret->best_time);
     regret["share"] = r.regret->share();
-    // bench/fit_products.py fits the predicted costs to these.
-    for (const auto& [name, seconds] : r.regret->medians) regret["medians_s"][name] = seconds;
+    // bench/fit_moves.py and bench/fit_products.py fit the predicted costs to these.
+    for (const bench_regret::measured& one : r.regret->all) {
+        regret["medians_s"][one.name] = one.median_s;
+        if (one.predicted_s > 0) regret["predicted_s"][one.name] = one.predicted_s;
+        if (!one.counts.empty()) regret["counts"][one.name] = one.counts;
+    }
 }
 
 ordered_json cell_json(const bench_report& report, const bench_result& r) {

@@ -11,7 +11,8 @@
 #include "cuda/gpu_test.hpp"
 #include "device/cuda_device.hpp"
 #include "message.hpp"
-#include "ops/permute/kernels/policy.hpp"
+#include "move/policy.hpp"
+#include "move/policy_measured.hpp"
 #include "strided_plans.hpp"
 #include "strided_problems.hpp"
 
@@ -25,14 +26,10 @@ namespace {
 
 std::map<std::string, int> launches;  // by kernel
 
-void count(const strided::plan& p) { ++launches[tests::name_of(p)]; }
+void count(const moves::plan& p) { ++launches[tests::name_of(p)]; }
 void count(const strided_copy& c) {
     const gpu on = device::gpu_of(device::current_device());
-    if (const auto work = tensor_copies::matrices_for(c, on)) {
-        ++launches["transposes, " + std::string(transposes::name(transposes::choose(*work, on).by))];
-        return;
-    }
-    strided::for_each_plan(c, on, [](const strided::plan& p) { count(p); });
+    moves::for_each_plan(c, on, [](const moves::plan& p) { count(p); });
 }
 
 // Runs problems in buffers of this class, and compares every byte of the destination with the reference.
@@ -54,6 +51,13 @@ public:
     }
 
     strided_copy copy_of(const strided_problem& p) const { return p.canonical(source_.data, destination_.data); }
+    struct addresses {
+        unsigned char *source, *destination;
+    };
+    addresses memory() const { return {source_.data, destination_.data}; }
+    addresses first_of(const strided_problem& p) const {
+        return {source_.data + p.source_at, destination_.data + p.destination_at};
+    }
     bool fits(const strided_problem& p) const { return p.source_bytes <= room_ && p.destination_bytes <= room_; }
 
     // The calls that can make the copy.
@@ -61,7 +65,7 @@ public:
     enum { kPlanObject, kOneCall, kInC, kInCOnDevice };
 
     // Makes one of these calls, or runs `plan`. Returns the first fault, or nothing.
-    std::string run(const strided_problem& p, int call, const strided::plan* plan = nullptr) {
+    std::string run(const strided_problem& p, int call, const moves::plan* plan = nullptr) {
         const auto bytes = static_cast<std::size_t>(p.destination_bytes);
         CORNERTURN_CUDA(cudaMemcpyAsync(destination_.data, before_.data(), bytes, cudaMemcpyHostToDevice, stream_.get));
         if (plan == nullptr) count(copy_of(p));
@@ -71,7 +75,7 @@ public:
         const int rank = static_cast<int>(p.extents.size());
         if (plan != nullptr) {
             const device::stream_scope launches_go_to(stream_.get);
-            strided::run_on_gpu(*plan);
+            moves::run_on_gpu(*plan);
         } else if (call == kPlanObject) {
             cuda::copy_plan(n, s, d, p.element_size)(from, to, stream_.get);
         } else if (call == kOneCall) {
@@ -130,7 +134,7 @@ TEST(cuda_copy, moves_rows_with_both_choices_of_l2_lines) {
     p.lay_out(8, 0, 0);
     copier with(p.source_bytes);
     const gpu on = device::gpu_of(device::current_device());
-    ASSERT_EQ(strided::choose(with.copy_of(p), on).by, strided::kernel_family::rows);
+    ASSERT_EQ(moves::choose(with.copy_of(p), on).by, moves::kernel_family::rows);
     for (const auto lines : {cuda::l2_lines::ordinary, cuda::l2_lines::kept}) {
         cuda::set_l2_lines(lines);
         EXPECT_EQ(with.run(p, copier::kOneCall), "");
@@ -150,16 +154,71 @@ TEST(cuda_copy, random_problems_by_every_plan) {
         const strided_problem p = tests::draw_strided(random, 1 << 18);
         if (!with.fits(p)) continue;
         const strided_copy c = with.copy_of(p);
-        for (const strided::choice& one : strided::choices(c, on)) {
-            if (one.by == strided::kernel_family::nothing) continue;
-            for (const strided::plan& plan : tests::also_as_if_large(strided::work_out(one, c, on))) {
+        for (const moves::candidate& one : moves::candidates(c, on)) {
+            if (one.by == moves::kernel_family::nothing) continue;
+            for (const moves::plan& plan : tests::also_as_if_large(moves::work_out(one, c, on))) {
                 count(plan);
                 ASSERT_EQ(with.run(p, copier::kPlanObject, &plan), "")
                     << "seed " << seed << ", round " << round << ": " << p.text() << "\n"
-                    << strided::explain(one, c, on);
+                    << moves::explain(one, c, on);
             }
         }
     }
+}
+
+TEST(cuda_copy, measured_choices) {
+    const std::uint64_t seed = std::random_device{}();
+    std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+    std::mt19937_64 random(seed);
+    const gpu on = device::gpu_of(device::current_device());
+    copier with(24 << 20);
+    stream_owner stream;
+    for (int round = 0; round < 60; ++round) {
+        const strided_problem p = tests::draw_strided(random, 1 << 18);
+        if (!with.fits(p)) continue;
+        const std::string about = "seed " + std::to_string(seed) + ", round " + std::to_string(round) + ": " + p.text();
+        const strided_copy c = with.copy_of(p);
+        const detail::axis_list n(p.extents), s(p.source_strides), d(p.destination_strides);
+        const unsigned before = moves::measured_count();
+        if (round % 3 == 0) {  // in memory of its own
+            const cuda::copy_plan plan(n, s, d, p.element_size, 1, cuda::choice::measured);
+        } else if (round % 3 == 1) {
+            const cuda::copy_plan plan(n, s, d, p.element_size, 1, cuda::choice::measured, with.first_of(p).source,
+                                       with.first_of(p).destination, stream.get);
+        } else {
+            cornerturn_cuda_plan* plan = nullptr;
+            ASSERT_EQ(cornerturn_cuda_plan_create_measured(&plan, static_cast<int>(p.extents.size()), p.extents.data(),
+                                                           nullptr, p.source_strides.data(), nullptr,
+                                                           p.destination_strides.data(), p.element_size, stream.get),
+                      CORNERTURN_OK)
+                << cornerturn_last_error() << about;
+            cornerturn_cuda_plan_destroy(plan);
+        }
+        EXPECT_EQ(moves::measured_count() > before, !c.is_empty()) << about;
+        if (round % 3 == 1) {
+            EXPECT_EQ(moves::measured_way(c, on).has_value(), !c.is_empty()) << about;
+        }
+        ASSERT_EQ(with.run(p, copier::kOneCall), "") << about;
+    }
+    const std::string file = testing::TempDir() + "choices_" + std::to_string(seed);
+    int count = 0;
+    ASSERT_EQ(cornerturn_cuda_save_choices(file.c_str()), CORNERTURN_OK) << cornerturn_last_error();
+    ASSERT_EQ(cornerturn_cuda_load_choices(file.c_str(), &count), CORNERTURN_OK) << cornerturn_last_error();
+    EXPECT_GT(count, 10);
+    std::remove(file.c_str());
+    EXPECT_EQ(cornerturn_cuda_load_choices(file.c_str(), &count), CORNERTURN_INVALID_ARGUMENT);
+    EXPECT_EQ(cornerturn_cuda_load_choices(nullptr, &count), CORNERTURN_INVALID_ARGUMENT);
+    EXPECT_EQ(cornerturn_cuda_save_choices((file + "/in no folder").c_str()), CORNERTURN_INVALID_ARGUMENT);
+
+    CORNERTURN_CUDA(cudaStreamBeginCapture(stream.get, cudaStreamCaptureModeThreadLocal));
+    EXPECT_NAMES(refused([&] {
+                     const cuda::copy_plan plan({64, 64}, {1, 64}, {64, 1}, 4, 4, cuda::choice::measured,
+                                                with.memory().source, with.memory().destination, stream.get);
+                 }),
+                 "capture");
+    cudaGraph_t graph = nullptr;
+    CORNERTURN_CUDA(cudaStreamEndCapture(stream.get, &graph));
+    CORNERTURN_CUDA(cudaGraphDestroy(graph));
 }
 
 TEST(cuda_copy, example_of_the_header) {

@@ -18,9 +18,9 @@
 #include "device/cuda_device.hpp"
 #include "device/cuda_problem.hpp"
 #include "message.hpp"
-#include "ops/transpose/kernels/dispatch.hpp"
-#include "ops/transpose/kernels/policy.hpp"
+#include "move/policy.hpp"
 #include "random_gaps.hpp"
+#include "strided_plans.hpp"
 
 using namespace cornerturn;
 using tests::device_array;
@@ -40,9 +40,8 @@ int architecture() {
     return value;
 }
 
-void count(const transposes::tuning& t) {
-    ++launches[std::string(transposes::name(t.by)) + " " + std::to_string(t.tile_rows) + " x " +
-               std::to_string(t.tile_cols) + " of " + std::to_string(t.unit) + " bytes"];
+void count(const matrix_work& w, const gpu& on) {
+    moves::for_each_plan(canonical(w), on, [](const moves::plan& p) { ++launches[tests::name_of(p)]; });
 }
 
 void transpose_uncounted(const matrix_work& w, cudaStream_t stream) {
@@ -57,16 +56,15 @@ void transpose_uncounted(const matrix_work& w, cudaStream_t stream) {
 }
 
 void transpose(const matrix_work& w, cudaStream_t stream) {
-    count(transposes::choose(w, device::gpu_of(0)));
+    count(w, device::gpu_of(0));
     transpose_uncounted(w, stream);
 }
 
 // Uses the kernels for a GPU that nothing is tuned for.
 void transpose_untuned(const matrix_work& w) {
     const gpu on = gpu_of_capability(75);
-    const transposes::tuning use = transposes::choose(w, on);
-    count(use);
-    transposes::run_on_gpu(use, w, on);
+    count(w, on);
+    moves::run_on_gpu(canonical(w), on);
 }
 
 void transpose_on_default_stream(const matrix_work& w) { transpose(w, nullptr); }
@@ -343,7 +341,7 @@ struct late_source {
 };
 
 TEST(cuda_transpose, waits_for_the_kernel_before_it) {
-    using transposes::kernel_family;
+    using moves::kernel_family;
     // On Hopper: every kernel family that is launched early.
     const std::pair<problem_shape, kernel_family> cases[] = {
         {{.rows = 64, .cols = 64}, kernel_family::direct},
@@ -358,9 +356,6 @@ TEST(cuda_transpose, waits_for_the_kernel_before_it) {
         {{.rows = 2048, .cols = 32768}, kernel_family::vector_apart}};
     for (const auto& [shape, by] : cases) {
         late_source late(shape);
-        if (architecture() == 90) {
-            EXPECT_EQ(transposes::choose(late.problem.work(), kH200).by, by) << tests::describe(shape);
-        }
         const auto enqueue = [&] {
             late.poison();
             late.write(0, late.bytes(), late.stream.get);

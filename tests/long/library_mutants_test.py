@@ -56,9 +56,8 @@ NEAREST = [
     ("src/files/npy.cpp", ["npy_test", "files_test.py"]),
     (r"src/host/(kernels\.cpp|.*-inl\.hpp)", ["host_transpose_test", "host_copy_test", "host_large_test"]),
     ("src/host/", ["host_choice_test", "host_transpose_test", "host_copy_test"]),
-    ("src/ops/transpose/kernels/", ["transposes_memory_test", "transposes_test", "strided_test"]),
-    ("src/ops/copy/kernels/", ["transposes_memory_test", "strided_test", "permute_test", "transposes_test"]),
-    ("src/ops/permute/kernels/", ["strided_test", "permute_test"]),
+    ("src/move/policy_measured.cpp", ["measured_choices_test"]),
+    ("src/move/", ["transposes_memory_test", "strided_test", "transposes_test", "permute_test", "measured_choices_test"]),
     ("src/ops/gemm/kernels/", ["gemm_policy_test", "products_test"]),
 ]
 
@@ -80,18 +79,18 @@ PREFETCH = "an address to prefetch; nothing is read from it"
 # hide a wrong result: functions that just return a prediction, a text, or an address to prefetch, and tables that choose
 # between methods that both take any work.
 EXCUSED = [
-    ("src/ops/copy/kernels/policy_tile_cost.cpp", ".*", COST),
-    ("src/ops/copy/kernels/(rows|units)_cut.hpp", r"\w+::cost", COST),
-    ("src/ops/copy/kernels/cuts.hpp", "bytes_per_us|norm|bytes_cut_by_gaps", COST),
-    ("src/ops/copy/kernels/tile_cut.hpp", "tile_cut::(conflicts_at|count_conflicts|place_of)", COST),
-    ("src/ops/copy/kernels/policy.cpp", "kTargets", "targets for the shape of tiles: all possible tiles are right, and strided_test runs each"),
-    ("src/ops/copy/kernels/tile_cut.hpp", "reach_of|tile_cut::(ends_span|ends_well|could_be_groups|fetches_lines)",
+    ("src/move/policy_tile_cost.cpp", ".*", COST),
+    ("src/move/machine.hpp", ".*", COST),
+    ("src/move/(rows|units)_cut.hpp", r"\w+::cost", COST),
+    ("src/move/cuts.hpp", "bytes_per_us|norm|bytes_cut_by_gaps", COST),
+    ("src/move/policy_matrices.cpp", "cost_of", COST),
+    ("src/move/policy.cpp", "is_cheaper", COST),
+    ("src/move/tile_cut.hpp", "tile_cut::(conflicts_at|count_conflicts|place_of)", COST),
+    ("src/move/tile_cut.hpp", "kTargets", "targets for the shape of tiles: all possible tiles are right, and strided_test runs each"),
+    ("src/move/tile_cut.hpp", "reach_of|tile_cut::(ends_span|ends_well|could_be_groups|fetches_lines)",
      "where a tile should end: all possible tiles are right, and strided_test runs each"),
     ("src/ops/gemm/kernels/policy.cpp", "blocks_us|memory_bytes|chooser::(pack_us|slower_by)|kRounds|kFew|kLongK", COST),
-    ("src/ops/transpose/kernels/policy.cpp", "scaled|fill_of|rows_collide", COST),
-    ("src/ops/transpose/kernels/tunings.hpp", "k(Tiles|Strips|Direct|Ragged)", "a row of a table: transposes_memory_test runs each"),
-    ("src/ops/transpose/kernels/policy_copies.cpp", "(?!starts_of_).*",
-     "whether a matrix is moved by a copy between tensors or by a kernel for matrices: both are right"),
+    ("src/move/matrices.hpp", "k(Vector|VectorApart|VectorStacked|Direct|Ragged)", "a row of a table: transposes_memory_test runs each"),
     ("src/host/(choice|tiling).cpp", r"k[A-Z]\w+", "a threshold between methods, or an amount that is moved at a time: all are right"),
     ("src/host/job.hpp", "kTaskBytes", "how much work a thread takes at a time"),
     ("src/host/job.hpp", "job::packed_source", "the choice of a method, and what is prefetched: all methods take a source with gaps"),
@@ -102,7 +101,7 @@ EXCUSED = [
     ("src/host/shuffle_order.cpp", "cycles_of_shuffle", COST),
     ("src/host/job.hpp", "fetch_tile|own_tile", PREFETCH),
     ("src/host/strips.cpp", "ahead|strip_stream::(fetch|strips_are_contiguous)", PREFETCH),
-    ("src/ops/.*/policy.cpp", r"explain(::\w+)?|name|name_of|operand_text|microseconds|predicted_text", TEXT),
+    ("src/(move|ops/.*)/policy.*.cpp", r"explain\w*(::\w+)?|name|name_of|operand_text|microseconds|predicted_text|text_of\w*", TEXT),
     ("src/host/tiling.cpp", "text", TEXT),
 ]
 
@@ -275,7 +274,7 @@ def drawn(all_edits):
 
 def check_build(built, folder):
     """Compiles some files without an edit. The object files must equal those of the build, or edits cannot be recognized."""
-    for name in ("src/ops/transpose/kernels/small.cu", "src/host/squares.cpp", "src/files/npy.cpp"):
+    for name in ("src/move/kernels/small.cu", "src/host/squares.cpp", "src/files/npy.cpp"):
         (folder / "changed" / name).parent.mkdir(parents=True)
         shutil.copy(SOURCE / name, folder / "changed" / name)
         mine = built.objects_of("bin/cornerturn")

@@ -28,7 +28,7 @@ TEST(strided_many, random_copies) {
             tests::copier with(p, seed);
             const strided_copy c = with.copy();
             std::string found;
-            strided::for_each_plan(c, kH200, [&](const strided::plan& plan) {
+            moves::for_each_plan(c, kH200, [&](const moves::plan& plan) {
                 ++mine[tests::name_of(plan)];
                 found = with.run(plan);
             });

@@ -38,6 +38,12 @@
 
 namespace cornerturn::cuda {
 
+/// How a plan chooses among the kernels that can make its copy.
+enum class choice {
+    predicted,  ///< The one with the least predicted time. All plain calls do this.
+    measured,   ///< The fastest one, when all that may be the fastest are timed.
+};
+
 /// A copy between tensors of certain extents and strides on one GPU, for many calls with different addresses.
 ///
 /// Making a plan costs about as much as one call of copy(). Calling it costs the checks of the addresses and a launch.
@@ -56,6 +62,29 @@ public:
     copy_plan(const cornerturn::detail::axis_list& extents, const cornerturn::detail::axis_list& source_strides,
               const cornerturn::detail::axis_list& destination_strides, std::int64_t element_size,
               std::int64_t element_alignment = 1);
+
+    /// Makes a plan, and with choice::measured times the kernels first. Their number is between 2 and about 60, and
+    /// each copies the tensor at most 20 times: tenths of a second for a tensor of a GB. This pays for a layout that is
+    /// used thousands of times, or if the predicted choice is wrong: it is within 5 % of the best in about 19 layouts
+    /// of 20 (docs/experiments/copies.md).
+    ///
+    /// The choice holds for all later copies, permutations and transposes of this layout on such a GPU whose addresses
+    /// have the same remainder by 64 bytes, in every thread, until the process ends. save_choices() can keep it longer.
+    ///
+    /// The call writes the destination, many times, and waits for the stream.
+    /// @param extents, source_strides, destination_strides, element_size, element_alignment See above.
+    /// @param how With choice::predicted, the rest is ignored.
+    /// @param source The address of element (0, 0, ...) of the source. If it or the destination is null, the call
+    /// allocates memory for both and frees it. Its addresses are multiples of 256 bytes.
+    /// @param destination The address of element (0, 0, ...) of the destination, which is overwritten.
+    /// @param stream The stream that orders the work. It must not be in capture.
+    /// @throws invalid_argument as above, or if the addresses or the stream are wrong.
+    /// @throws unsupported as above.
+    /// @throws cuda_error if CUDA reports an error, or memory is short.
+    copy_plan(const cornerturn::detail::axis_list& extents, const cornerturn::detail::axis_list& source_strides,
+              const cornerturn::detail::axis_list& destination_strides, std::int64_t element_size,
+              std::int64_t element_alignment, choice how, const void* source = nullptr, void* destination = nullptr,
+              cudaStream_t stream = nullptr);
 
     /// Copies the tensor at these addresses, as copy() does.
     /// @param source The address of element (0, 0, ...) of the source.
@@ -82,6 +111,18 @@ private:
     std::int64_t element_size_, element_alignment_;
     int device_;
 };
+
+/// Writes all choices that were measured in this process to a file, as text.
+/// @param file The path of the file, which is replaced.
+/// @throws invalid_argument if the file cannot be written.
+CORNERTURN_EXPORT void save_choices(const std::string& file);
+
+/// Adds the choices of such a file to those of this process. Choices for other GPUs do no harm. A choice that this
+/// version of the library does not have is left out.
+/// @param file The path of the file.
+/// @return The number of choices that were added.
+/// @throws invalid_argument if the file cannot be read, or is not a file of choices.
+CORNERTURN_EXPORT int load_choices(const std::string& file);
 
 namespace detail {
 CORNERTURN_EXPORT void copy(const cornerturn::detail::any_tensor& source,

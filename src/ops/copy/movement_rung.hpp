@@ -3,8 +3,8 @@
 
 #include "cornerturn/matrix_view.hpp"
 #include "device/rung.hpp"
+#include "device/slabs.hpp"
 #include "ops/copy/kernel_traits.hpp"
-#include "ops/copy/slabs.hpp"
 
 namespace CORNERTURN_KERNELS {
 

@@ -1,7 +1,11 @@
 #include "ops/permute/bench.hpp"
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 
+#include "cornerturn/error.hpp"
 #include "ops/permute/operation.hpp"
 
 namespace cornerturn {
@@ -68,6 +72,37 @@ std::vector<bench_cell> permutation_grid(const std::vector<int>& element_sizes,
         }
     }
     return grid;
+}
+
+std::vector<bench_cell> permutation_cells(const nlohmann::ordered_json& described) {
+    constexpr std::uint64_t kSeed = 1;
+    std::vector<bench_cell> cells;
+    for (const nlohmann::ordered_json& one : described) {
+        strided_shape shape;
+        try {
+            shape.element_size = one.at("element_size");
+            if (one.contains("axes")) {
+                const auto extents = one.at("source_extents").get<std::vector<std::int64_t>>();
+                const auto axes = one.at("axes").get<std::vector<int>>();
+                cells.push_back({one.value("group", "file"),
+                                 std::make_shared<permutation_work>(dtype_of(static_cast<int>(shape.element_size)),
+                                                                    extents, axes, kSeed, true)});
+                continue;
+            }
+            shape.extents = one.at("extents").get<std::vector<std::int64_t>>();
+            shape.source_strides = one.at("source_strides").get<std::vector<std::int64_t>>();
+            shape.destination_strides = one.at("destination_strides").get<std::vector<std::int64_t>>();
+            shape.source_offset = one.value("source_offset", std::int64_t{0});
+            shape.destination_offset = one.value("destination_offset", std::int64_t{0});
+            shape.kind = one.value("group", "file");
+        } catch (const nlohmann::json::exception& wrong) {
+            throw invalid_argument(
+                fmt::format("--cells: cell {} is not a permutation: {}", cells.size(), wrong.what()));
+        }
+        const dtype type = dtype_of(static_cast<int>(shape.element_size));
+        cells.push_back({shape.kind, std::make_shared<permutation_work>(type, shape, kSeed, true)});
+    }
+    return cells;
 }
 
 std::vector<bench_cell> permutation_draws(int count, std::uint64_t seed, const drawn_bytes& bytes) {

@@ -25,6 +25,7 @@ const std::vector<published_order>& published_orders();
 
 // The outermost loop is over element sizes.
 std::vector<bench_cell> permutation_grid(const std::vector<int>& element_sizes, const std::vector<std::string>& groups);
+std::vector<bench_cell> permutation_cells(const nlohmann::ordered_json& described);
 std::vector<bench_cell> permutation_draws(int count, std::uint64_t seed, const drawn_bytes& bytes);
 
 }  // namespace cornerturn

@@ -11,11 +11,10 @@
 #include "cornerturn/error.hpp"
 #include "device/explanation.hpp"
 #include "host/choice.hpp"
+#include "move/policy.hpp"
 #include "ops/copy/movement.hpp"
 #include "ops/copy/sectors.hpp"
-#include "ops/copy/strided_candidates.hpp"
 #include "ops/permute/bench.hpp"
-#include "ops/permute/kernels/policy.hpp"
 #include "ops/permute/problem.hpp"
 
 namespace cornerturn {
@@ -184,6 +183,9 @@ public:
     std::vector<bench_cell> bench_draws(int count, std::uint64_t seed, draw_size size) const override {
         return permutation_draws(count, seed, bytes_of(size));
     }
+    std::vector<bench_cell> bench_cells(const nlohmann::ordered_json& described) const override {
+        return permutation_cells(described);
+    }
     bool is_usual_group(const std::string& group) const override { return group != kPublished; }
     // The first axis depends on the element size, so the row's name leaves its length out.
     std::string bench_row(const std::string& group, const std::string& text, const numbers&) const override {
@@ -226,36 +228,35 @@ private:
 
     static explanation explained(const named_permutation& named, const strided_shape& shape, const gpu& on) {
         const strided_copy c = anywhere(shape);
-        const bool by_matrices = tensor_copies::matrices_for(c, on).has_value();
-        const strided::choice_of_parts chosen = strided::choose_parts(c, on);
-        const std::string choice =
-            fmt::format("{}: {}", kProduction, by_matrices ? tensor_copies::explain(c, on) : chosen.text);
+        const moves::explanation_of_parts chosen = moves::explain_parts(c, on);
+        const std::string choice = fmt::format("{}: {}", kProduction, chosen.text);
         std::string text = choice;
         nlohmann::ordered_json others = nlohmann::ordered_json::array();
-        constexpr std::size_t kShown = 5;
-        const std::vector<named_choice> all = distinct_choices(c, on);
-        // The first is the choice, unless that is a transpose.
-        const std::size_t first = by_matrices ? 0 : 1;
-        for (std::size_t i = first; i < all.size(); ++i) {
-            if (i < first + kShown)
-                text += fmt::format("{}  {}", i == first ? "\nother ways, from fast to slow:\n" : "\n", all[i].text);
-            others.push_back({{"choice", all[i].text}, {"predicted_us", all[i].what.cost}});
+        if (chosen.parts == 1) {
+            constexpr std::size_t kShown = 5;
+            const std::vector<moves::candidate> all = moves::candidates(c, on);
+            for (std::size_t i = 1; i < all.size(); ++i) {
+                const std::string other = moves::explain(all[i], c, on);
+                if (i <= kShown)
+                    text += fmt::format("{}  {}", i == 1 ? "\nother ways, from fast to slow:\n" : "\n", other);
+                others.push_back({{"choice", other}, {"predicted_us", all[i].cost}});
+            }
+            if (all.size() > 1 + kShown) text += fmt::format("\n  and {} more", all.size() - 1 - kShown);
         }
-        if (all.size() > first + kShown) text += fmt::format("\n  and {} more", all.size() - first - kShown);
-        nlohmann::ordered_json json = {{"shape", named.extents},
-                                       {"axes", named.axes},
-                                       {"element_size", shape.element_size},
-                                       {"source_offset", shape.source_offset},
-                                       {"destination_offset", shape.destination_offset},
-                                       {"on", "cuda"},
-                                       {"compute_capability", on.capability},
-                                       {"multiprocessors", on.multiprocessors},
-                                       {"shared_memory", on.shared_bytes_of_block},
-                                       {"l2", on.l2_bytes},
-                                       {"choice", choice},
-                                       {"parts", by_matrices ? 1 : chosen.parts},
-                                       {"others", others}};
-        if (!by_matrices) json["predicted_us"] = chosen.cost;
+        const nlohmann::ordered_json json = {{"shape", named.extents},
+                                             {"axes", named.axes},
+                                             {"element_size", shape.element_size},
+                                             {"source_offset", shape.source_offset},
+                                             {"destination_offset", shape.destination_offset},
+                                             {"on", "cuda"},
+                                             {"compute_capability", on.capability},
+                                             {"multiprocessors", on.multiprocessors},
+                                             {"shared_memory", on.shared_bytes_of_block},
+                                             {"l2", on.l2_bytes},
+                                             {"choice", choice},
+                                             {"parts", chosen.parts},
+                                             {"others", others},
+                                             {"predicted_us", chosen.cost}};
         return {text, json};
     }
 };

@@ -8,7 +8,7 @@
 #include "device/cuda_memory.hpp"
 #include "device/cuda_problem.hpp"
 #include "device/verifier_kernels.hpp"
-#include "ops/copy/strided_candidates.hpp"
+#include "ops/copy/ways.hpp"
 #include "ops/permute/problem.hpp"
 
 namespace cornerturn {
@@ -56,8 +56,8 @@ public:
 
     std::vector<candidate> candidates() const override {
         if (shape().elements() == 0) return {};
-        const strided_copy c = shape().copy(source_.data(), destination_.data());
-        return strided_candidates(c, device::gpu_of(device::current_device()), strided::run_on_gpu);
+        return ways_of(shape().copy(source_.data(), destination_.data()), device::gpu_of(device::current_device()),
+                       moves::run_on_gpu);
     }
 
 private:

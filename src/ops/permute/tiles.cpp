@@ -1,13 +1,13 @@
 #include "ops/permute/tiles.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <numeric>
 #include <vector>
 
 #include "cornerturn/error.hpp"
 #include "ops/copy/sectors.hpp"
-#include "ops/permute/engine.hpp"
 
 namespace cornerturn {
 namespace {
@@ -122,6 +122,15 @@ void grow(const strided_words& w, steps_of_axes& steps) {
 }
 
 }  // namespace
+
+strided_copy canonical(const strided_work& work) {
+    std::array<strided_axis, kMostAxes> axes;
+    for (int i = 0; i < work.rank; ++i)
+        axes[static_cast<std::size_t>(i)] = {work.extents[i], work.source_strides[i] * work.element_size,
+                                             work.destination_strides[i] * work.element_size};
+    return canonical(reinterpret_cast<std::uintptr_t>(work.source), reinterpret_cast<std::uintptr_t>(work.destination),
+                     work.element_size, axes.data(), work.rank);
+}
 
 strided_words words_of(const strided_work& work) {
     const strided_copy c = canonical(work);

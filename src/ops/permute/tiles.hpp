@@ -4,10 +4,12 @@
 
 #include "core/divider.hpp"
 #include "core/strided.hpp"
-#include "ops/copy/kernels/kernel_arguments.hpp"
+#include "move/kernels/work.hpp"
 #include "ops/permute/strided_work.hpp"
 
 namespace cornerturn {
+
+strided_copy canonical(const strided_work& work);
 
 // A copy in words, the widest that alignment and the runs of both sides allow. The axes are sorted by the destination's
 // stride, which is positive. The words of a run are an axis too.
@@ -48,7 +50,7 @@ struct tile_layout {
         std::int64_t source, destination;
     } rows, cols;
     int outer_rank;
-    strided::digit outer[kMostAxes + 1];
+    moves::digit outer[kMostAxes + 1];
     std::int64_t outer_extents[kMostAxes + 1];
 
     static constexpr int kMostInner = 16;

@@ -4,11 +4,8 @@
 
 #include "cornerturn/error.hpp"
 #include "device/explanation.hpp"
-#include "ops/copy/kernels/policy.hpp"
 #include "ops/copy/movement.hpp"
-#include "ops/copy/strided_candidates.hpp"
-#include "ops/transpose/kernels/dispatch.hpp"
-#include "ops/transpose/kernels/policy.hpp"
+#include "ops/copy/ways.hpp"
 #if defined(CORNERTURN_WITH_CUDA)
 #include "device/cuda_check.hpp"
 #include "device/cuda_device.hpp"
@@ -23,21 +20,6 @@ std::vector<problem_shape> in_place(std::int64_t) {
     std::vector<problem_shape> all;
     for (std::int64_t side : {8192, 10007, 16384}) all.push_back({.rows = side, .cols = side, .in_place = true});
     return all;
-}
-
-// How to run the library's kernels: on the current GPU, or in the emulator.
-struct library {
-    gpu card;
-    void (*run_tuned)(const transposes::tuning& tuned, const matrix_work& work, const gpu& on);
-    void (*run_plan)(const strided::plan& plan);
-};
-
-library library_on([[maybe_unused]] backend on) {
-#if defined(CORNERTURN_WITH_CUDA)
-    if (on == backend::cuda)
-        return {device::gpu_of(device::launch_device()), &transposes::run_on_gpu, &strided::run_on_gpu};
-#endif
-    return {kH200, &transposes::run_emulated, &strided::run_emulated};
 }
 
 operation_facts transpose_facts() {
@@ -120,21 +102,12 @@ public:
     }
 
     std::vector<problem::candidate> candidates(backend on, const matrix_work& work) const override {
-        if (on == backend::host || work.rows == 0 || work.cols == 0 || work.count == 0) return {};
-        const auto [card, run_tuned, run_plan] = library_on(on);
-        const auto of = [&, run = run_tuned, on_card = card](const transposes::tuning& t, const std::string& name) {
-            return problem::candidate{name, [=] { run(t, work, on_card); }};
-        };
-        const transposes::tuning chosen = transposes::choose(work, card);
-        std::vector<problem::candidate> all = {of(chosen, transposes::explain(work, card))};
-        for (const transposes::tuning& t : transposes::alternatives(work, card))
-            all.push_back(of(t, transposes::name(t)));
-        if (work.source == work.destination) return all;
-        for (problem::candidate& c : strided_candidates(canonical(work), card, run_plan)) {
-            c.name = transposes::name(transposes::kernel_family::strided) + (": " + c.name);
-            if (c.name != all.front().name) all.push_back(std::move(c));
-        }
-        return all;
+        if (on == backend::host) return {};
+#if defined(CORNERTURN_WITH_CUDA)
+        if (on == backend::cuda)
+            return ways_of(canonical(work), device::gpu_of(device::launch_device()), moves::run_on_gpu);
+#endif
+        return ways_of(canonical(work), kH200, moves::run_emulated);
     }
 
 protected:

@@ -1,9 +1,9 @@
 // Runs a planned product: it packs operands, computes tiles and gathers parts.
 #include <utility>
 
+#include "move/policy.hpp"
 #include "ops/gemm/kernels/multiply.hpp"
 #include "ops/gemm/kernels/product.hpp"
-#include "ops/transpose/kernels/dispatch.hpp"
 #if !defined(CORNERTURN_EMULATED)
 #include "device/cuda_device.hpp"
 #endif
@@ -29,9 +29,9 @@ void bring(gemm_operand& operand, operand_layout layout, std::int64_t k, std::in
         from.data, to,          extent,   k, extent > 1 ? from.ld : k, to_ld, static_cast<int>(sizeof(float)),
         count,     from.stride, k * to_ld};
 #if defined(CORNERTURN_EMULATED)
-    transposes::run_emulated(transposes::choose(transpose, on), transpose, on);
+    moves::run_emulated(canonical(transpose), on);
 #else
-    transposes::run_on_gpu(transposes::choose(transpose, on), transpose, on);
+    moves::run_on_gpu(canonical(transpose), on);
 #endif
 }
 

@@ -22,7 +22,7 @@ struct merged_words {
     unsigned char* destination;
     unsigned words;
     int rank;
-    strided::digit axes[kMostAxes + 1];
+    moves::digit axes[kMostAxes + 1];
 };
 
 template <class T>
@@ -33,7 +33,7 @@ __global__ void permute_merged(merged_words all) {
     unsigned char* to = all.destination;
     unsigned rest = number;
     for (int axis = 0; axis < all.rank; ++axis) {
-        const strided::digit& a = all.axes[axis];
+        const moves::digit& a = all.axes[axis];
         const unsigned next = a.by.quotient(rest);
         const std::int64_t digit = rest - next * a.by.d;
         from += digit * a.source;
