@@ -11,10 +11,11 @@
 
 import copyreg as _copyreg
 
-from ._core import contiguous, copyto, explain, matrix_transpose, transpose
+from ._core import contiguous, copyto, explain, load_choices, matrix_transpose, save_choices, transpose, tune
 from ._core import version as __version__
 
 # Functions in C++ are pickled by their names, as Python's are. Other packages that nanobind made may share their type.
 _copyreg.pickle(type(transpose), lambda function: function.__qualname__)
 
-__all__ = ["__version__", "contiguous", "copyto", "explain", "matrix_transpose", "transpose"]
+__all__ = ["__version__", "contiguous", "copyto", "explain", "load_choices", "matrix_transpose", "save_choices",
+           "transpose", "tune"]

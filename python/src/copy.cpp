@@ -175,6 +175,20 @@ void copy(const array& source, const array& destination, int threads, void* stre
     for (const call& c : calls_of_pieces(source, destination)) run(c, threads, stream, release);
 }
 
+void tune(const array& source, const array& destination, void* stream) {
+    if (destination.is_empty() || destination.element_size == 0) return;
+    const auto measure = [stream](const call& c) {
+        const cuda_table& on_gpu = cuda();
+        std::optional<released_gil> released(std::in_place);
+        const cornerturn_status status = on_gpu.tune(c.device, c.rank, c.extents, c.source, c.source_strides,
+                                                     c.destination, c.destination_strides, c.unit, stream);
+        released.reset();
+        check(on_gpu, status);
+    };
+    if (!destination.pieces.is_valid()) return measure(call(source, destination));
+    for (const call& c : calls_of_pieces(source, destination)) measure(c);
+}
+
 std::string explain(const array& source, const array& destination) {
     if (destination.is_empty() || destination.element_size == 0) return kNothing;
     if (!destination.pieces.is_valid()) return explain(call(source, destination));

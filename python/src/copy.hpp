@@ -22,5 +22,7 @@ array permuted(const array& source, const int* axes);
 // Both arrays have the same extents, element size and memory.
 void copy(const array& source, const array& destination, int threads, void* stream);
 std::string explain(const array& source, const array& destination);
+// Both are on a GPU.
+void tune(const array& source, const array& destination, void* stream);
 
 }  // namespace cornerturn::python

@@ -70,6 +70,29 @@ cornerturn_status explain(int device, int rank, const std::int64_t* extents, con
     });
 }
 
+cornerturn_status tune(int device, int rank, const std::int64_t* extents, const void* source,
+                       const std::int64_t* source_strides, void* destination, const std::int64_t* destination_strides,
+                       std::int64_t element_size, void* stream) {
+    return current(device).run([&] {
+        cornerturn_cuda_plan* plan = nullptr;
+        const cornerturn_status status =
+            cornerturn_cuda_plan_create_measured(&plan, rank, extents, source, source_strides, destination,
+                                                 destination_strides, element_size, stream_of(stream));
+        cornerturn_cuda_plan_destroy(plan);
+        return status;
+    });
+}
+
+cornerturn_status save_choices(const char* file) {
+    failed_text = nullptr;
+    return cornerturn_cuda_save_choices(file);
+}
+
+cornerturn_status load_choices(const char* file, int* count) {
+    failed_text = nullptr;
+    return cornerturn_cuda_load_choices(file, count);
+}
+
 cornerturn_status wait(int device, void* stream, void* before) {
     return current(device).run([&] {
         cudaEvent_t event{};
@@ -110,7 +133,8 @@ xla::error* handle(xla::call_frame* frame) {
                        });
 }
 
-cuda_table table{&copy, &explain, &wait, &device_of, &devices, &last_error, reinterpret_cast<void*>(&handle)};
+cuda_table table{&copy, &explain,   &tune,    &save_choices, &load_choices,
+                 &wait, &device_of, &devices, &last_error,   reinterpret_cast<void*>(&handle)};
 
 int execute(PyObject* module) {
     PyObject* const capsule = PyCapsule_New(&table, cornerturn::python::kTableName, nullptr);

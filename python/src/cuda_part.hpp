@@ -19,6 +19,12 @@ struct cuda_table {
                                  const std::int64_t* source_strides, const void* destination,
                                  const std::int64_t* destination_strides, std::int64_t element_size, char* text,
                                  std::size_t text_size);
+    // Times the kernels that can make the copy, and keeps the best choice. Overwrites the destination.
+    cornerturn_status (*tune)(int device, int rank, const std::int64_t* extents, const void* source,
+                              const std::int64_t* source_strides, void* destination,
+                              const std::int64_t* destination_strides, std::int64_t element_size, void* stream);
+    cornerturn_status (*save_choices)(const char* file);
+    cornerturn_status (*load_choices)(const char* file, int* count);
     // Makes later work in `stream` wait for the work in `before`.
     cornerturn_status (*wait)(int device, void* stream, void* before);
     cornerturn_status (*device_of)(const void* address, int* device);

@@ -338,6 +338,30 @@ std::string explain(nb::handle x, nb::handle axes) {
     return explain(from, to);
 }
 
+std::string tune(nb::handle x, nb::handle axes) {
+    array source = identify(x, "x");
+    check_plain(source, "x");
+    void* const stream = read_first(source, "x", {});
+    if (!source.on_gpu) raise_value_error("x is in host memory: only choices for a GPU can be measured");
+    const axes_list order(axes, source.rank);
+    const array from = permuted(source, order.numbers);
+    const array to = new_array(source, from.rank, from.extents);
+    tune(from, to, stream);
+    return explain(from, to);
+}
+
+std::string path_of(nb::handle file) {
+    return nb::cast<std::string>(nb::module_::import_("os").attr("fsdecode")(file));
+}
+
+void save_choices(nb::handle file) { check(cuda(), cuda().save_choices(path_of(file).c_str())); }
+
+int load_choices(nb::handle file) {
+    int count = 0;
+    check(cuda(), cuda().load_choices(path_of(file).c_str(), &count));
+    return count;
+}
+
 // ---- XLA, and the GPUs that are here ----
 
 xla::error* handle(xla::call_frame* frame) {
@@ -386,6 +410,14 @@ NB_MODULE(_core, m) {
           nb::arg("x").none(), nb::arg("axes") = nb::none(),
           nb::sig("def explain(x: object, axes: collections.abc.Iterable[typing.SupportsIndex] | None = None) -> str"),
           docs::kExplain);
+    m.def("tune", &guarded<static_cast<std::string (*)(nb::handle, nb::handle)>(&tune)>::call, nb::arg("x").none(),
+          nb::arg("axes") = nb::none(),
+          nb::sig("def tune(x: object, axes: collections.abc.Iterable[typing.SupportsIndex] | None = None) -> str"),
+          docs::kTune);
+    m.def("save_choices", &guarded<&save_choices>::call, nb::arg("file"),
+          nb::sig("def save_choices(file: str | os.PathLike[str]) -> None"), docs::kSaveChoices);
+    m.def("load_choices", &guarded<&load_choices>::call, nb::arg("file"),
+          nb::sig("def load_choices(file: str | os.PathLike[str]) -> int"), docs::kLoadChoices);
     m.def("_permute_unrecorded", &guarded<&permute_unrecorded>::call, nb::arg("x").none(), nb::arg("axes"));
     m.def("_xla_handler", &xla_handler, nb::arg("platform"));
     m.def("_gpus", &gpus);

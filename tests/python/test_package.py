@@ -19,7 +19,7 @@ import cornerturn
 from refusals import script
 
 TOP = pathlib.Path(__file__).parents[2]
-FUNCTIONS = ["transpose", "matrix_transpose", "contiguous", "copyto", "explain"]
+FUNCTIONS = ["transpose", "matrix_transpose", "contiguous", "copyto", "explain", "tune"]
 
 
 def python(code, *arguments):

@@ -512,3 +512,29 @@ def test_the_interpreter_ends_with_work_in_flight():
             "for _ in range(50): y = cornerturn.transpose(x)")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0 and done.stderr == "", done.stderr
+
+
+@on_gpu
+def test_tuned_layouts(tmp_path):
+    x = torch.randint(0, 256, (37, 211, 53), dtype=torch.uint8, device="cuda")
+    text = cornerturn.tune(x, (2, 0, 1))
+    assert "us" in text
+    assert same(cornerturn.transpose(x, (2, 0, 1)), x.permute(2, 0, 1).contiguous())
+    file = tmp_path / "choices"
+    cornerturn.save_choices(file)
+    assert cornerturn.load_choices(str(file)) >= 1
+    records = numpy.zeros(4)
+    with raises(ValueError, "x"):
+        cornerturn.tune(records)
+    with raises(ValueError, str(tmp_path / "absent")):
+        cornerturn.load_choices(tmp_path / "absent")
+    file.write_text("nothing of the kind")
+    with raises(ValueError, "cornerturn choices 1"):
+        cornerturn.load_choices(file)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        captured = cornerturn.transpose(x, (2, 0, 1))
+        with raises(ValueError, "capture"):
+            cornerturn.tune(x, (0, 2, 1))
+    graph.replay()
+    assert same(captured, x.permute(2, 0, 1).contiguous())
