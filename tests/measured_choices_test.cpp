@@ -90,7 +90,7 @@ TEST(measured_choices, unfit_choices_are_left_out) {
     EXPECT_THROW(moves::read_measured(""), invalid_argument);
     EXPECT_THROW(moves::read_measured("something else\n"), invalid_argument);
     EXPECT_THROW(moves::read_measured(text.substr(0, text.find('\n') + 1) + "1 2 3 rows\n"), invalid_argument);
-    EXPECT_THROW(moves::read_measured(text.substr(0, text.find('\n') + 1) + "1 2 3 4 5 6 7 8\n"), invalid_argument);
+    EXPECT_THROW(moves::read_measured(text.substr(0, text.find('\n') + 1) + "1 2 3 4 5 6 7 8 9\n"), invalid_argument);
 }
 
 }  // namespace

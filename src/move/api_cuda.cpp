@@ -2,6 +2,7 @@
 
 #include <cuda_runtime.h>
 
+#include <cstdio>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -105,8 +106,11 @@ void transpose_plan::operator()(const void* source, void* destination, cudaStrea
 }
 
 std::string transpose_plan::explain(const void* source, const void* destination) const {
-    return moves::explain(canonical(work_of(layout_, address_of(source), address_of(destination))),
-                          device::gpu_of(device_));
+    strided_copy c = canonical(work_of(layout_, address_of(source), address_of(destination)));
+    const bool squares = layout_.rows == layout_.cols && layout_.source_ld == layout_.destination_ld &&
+                         layout_.source_stride == layout_.destination_stride;
+    if (c.source == c.destination && !squares) c.destination += std::uintptr_t{1} << 48;
+    return moves::explain(c, device::gpu_of(device_));
 }
 
 copy_plan::copy_plan(const cornerturn::detail::axis_list& extents, const cornerturn::detail::axis_list& source_strides,
@@ -129,6 +133,8 @@ copy_plan::copy_plan(const cornerturn::detail::axis_list& extents, const cornert
     any_tensor from{address_of(source), extents_, source_strides_};
     any_tensor to{address_of(destination), extents_, destination_strides_};
     if (how == choice::predicted || is_empty(to)) return;
+    device::check_stream(stream, device_);
+    moves::check_not_captured(stream);
     std::optional<memory_of_tensor> own_source, own_destination;
     if (source == nullptr || destination == nullptr) {
         from.data = own_source.emplace(from, element_size).first();
@@ -151,14 +157,22 @@ void copy_plan::operator()(const void* source, void* destination, cudaStream_t s
 std::string copy_plan::explain(const void* source, const void* destination) const {
     const any_tensor from{address_of(source), extents_, source_strides_};
     const any_tensor to{address_of(destination), extents_, destination_strides_};
-    return moves::explain(canonical(from, to, element_size_), device::gpu_of(device_));
+    strided_copy c = canonical(from, to, element_size_);
+    // Both addresses may be null, for example. A copy is never in place.
+    if (c.source == c.destination && !is_same(c)) c.destination += std::uintptr_t{1} << 48;
+    return moves::explain(c, device::gpu_of(device_));
 }
 
 void save_choices(const std::string& file) {
-    std::ofstream to(file);
+    // A file that is there already is replaced only by a whole one.
+    const std::string written = file + ".new";
+    std::ofstream to(written);
     to << moves::measured_text();
     to.close();
-    if (!to) throw invalid_argument("the choices cannot be written to " + file);
+    if (!to || std::rename(written.c_str(), file.c_str()) != 0) {
+        std::remove(written.c_str());
+        throw invalid_argument("the choices cannot be written to " + file);
+    }
 }
 
 int load_choices(const std::string& file) {

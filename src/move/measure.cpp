@@ -64,17 +64,24 @@ void time_all(std::vector<contestant>& all, int rounds, cudaStream_t stream) {
 
 }  // namespace
 
-void measure(const strided_copy& c, int device, cudaStream_t stream) {
+void check_not_captured(cudaStream_t stream) {
     cudaStreamCaptureStatus status{};
     CORNERTURN_CUDA(cudaStreamIsCapturing(stream, &status));
     if (status != cudaStreamCaptureStatusNone)
         throw invalid_argument("the stream is in capture: measure before the capture, because that launches and waits");
+}
+
+void measure(const strided_copy& c, int device, cudaStream_t stream) {
     const gpu on = device::gpu_of(device);
     const device::stream_scope launches_go_to(stream, device);
-    // The parts of a copy of very many runs are alike, but for the last one.
+    // Many parts of a copy of very many runs are alike.
     std::vector<strided_copy> parts;
     for_each_part(c, [&](const strided_copy& part) {
-        if (parts.empty() || part.runs() != parts.back().runs()) parts.push_back(part);
+        const auto is_alike = [&](const strided_copy& other) {
+            return part.runs() == other.runs() && (part.source - other.source) % kAlignmentPeriod == 0 &&
+                   (part.destination - other.destination) % kAlignmentPeriod == 0;
+        };
+        if (std::none_of(parts.begin(), parts.end(), is_alike)) parts.push_back(part);
     });
     for (const strided_copy& part : parts) {
         std::vector<contestant> all;

@@ -7,9 +7,12 @@
 
 namespace cornerturn::moves {
 
+// Throws invalid_argument if the stream is in capture.
+void check_not_captured(cudaStream_t stream);
+
 // Times the ways to move the copy on the stream, waits for it, and remembers the fastest for all copies like this one
-// (policy_measured.hpp). Writes the destination. The addresses were checked before, and the device is current. Throws
-// cuda_error, and invalid_argument if the stream is in capture.
+// (policy_measured.hpp). Writes the destination. The addresses were checked before, and the device is current. The
+// stream is not in capture. Throws cuda_error.
 void measure(const strided_copy& c, int device, cudaStream_t stream);
 
 }  // namespace cornerturn::moves

@@ -5,6 +5,7 @@
 #include <bit>
 #include <memory>
 #include <set>
+#include <stdexcept>
 #include <string>
 
 #include "core/tensors.hpp"
@@ -125,6 +126,7 @@ void settle(const problem& p, candidate& c) {
 candidate best_of(const problem& p) {
     offers all;
     for (const family& f : kAll) f.offer(p, all);
+    if (all.begin() == all.end()) throw std::logic_error("no kernel makes such a copy in place");
     if (const std::optional<candidate> way = measured_way(p.copy, p.on)) {
         for (candidate& one : all) {
             if (one.by == way->by && one.row == way->row) return settle(p, one), one;
@@ -283,7 +285,8 @@ explanation_of_parts explain_parts(const strided_copy& c, const gpu& on) {
         if (all.parts == 0 || !are_alike(part, latest)) of_latest = choose(part, on);
         if (all.parts++ == 0) {
             const std::vector<candidate> ways = candidates(part, on);
-            if (measured_way(part, on)) all.text = "measured to be the best: ";
+            const std::optional<candidate> way = measured_way(part, on);
+            if (way && way->by == of_latest.by && way->row == of_latest.row) all.text = "measured to be the best: ";
             for (std::size_t i = 0; i < std::min(kNamed, ways.size()); ++i)
                 all.text += (i == 0 ? "" : i == 1 ? "; next " : ", then ") + explain(ways[i], part, on);
         }

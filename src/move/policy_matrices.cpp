@@ -20,6 +20,8 @@ bool can(kernel_family by, const tuning& t, const problem& p) {
     const matrices& m = *p.as_matrices;
     const matrix_work& w = m.work;
     if (t.unit != m.unit) return false;
+    const bool squares = w.rows == w.cols && w.source_ld == w.destination_ld && w.source_stride == w.destination_stride;
+    if (m.in_place && !squares) return false;
     // Of the tile and its padding.
     if (t.tile_rows * t.tile_cols * t.unit * 9 / 8 > p.on.shared_bytes_of_block) return false;
     const bool large = w.element_size >= kBlocksFrom || w.element_size / m.unit >= kManyUnits;

@@ -1,6 +1,7 @@
 #include "move/policy_measured.hpp"
 
 #include <atomic>
+#include <locale>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
@@ -27,14 +28,15 @@ key key_of(const strided_copy& c, const gpu& on) {
              on.l2_bytes,
              c.run,
              static_cast<std::int64_t>(c.source % kAlignmentPeriod),
-             static_cast<std::int64_t>(c.destination % kAlignmentPeriod)};
+             static_cast<std::int64_t>(c.destination % kAlignmentPeriod),
+             is_in_place(c)};
     for (int i = 0; i < c.rank; ++i) {
         const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
         k.insert(k.end(), {a.extent, a.source, a.destination});
     }
     return k;
 }
-constexpr std::size_t kLeastOfKey = 8;
+constexpr std::size_t kLeastOfKey = 9;
 
 struct choices {
     std::shared_mutex lock;
@@ -56,6 +58,7 @@ void remember(key of, const candidate& way) {
 // The family and the numbers of its row: "vector 4 64 64 512 0". Rows may get other places in later versions.
 std::string name_of(const candidate& way) {
     std::ostringstream text;
+    text.imbue(std::locale::classic());
     text << name(way.by);
     const auto row = static_cast<std::size_t>(way.row);
     if (way.by == kernel_family::tiles) {
@@ -97,6 +100,7 @@ std::string measured_text() {
     choices& k = known();
     const std::shared_lock hold(k.lock);
     std::ostringstream text;
+    text.imbue(std::locale::classic());
     text << kFirstLine << '\n';
     for (const auto& [of, way] : k.all) {
         for (const std::int64_t number : of) text << number << ' ';
@@ -114,6 +118,7 @@ int read_measured(const std::string& text) {
     std::vector<std::pair<key, candidate>> all;
     for (int number = 2; std::getline(lines, line); ++number) {
         std::istringstream words(line);
+        words.imbue(std::locale::classic());
         key of;
         for (std::int64_t value; words >> value;) of.push_back(value);
         words.clear();
