@@ -80,10 +80,10 @@ PREFETCH = "an address to prefetch; nothing is read from it"
 # between methods that both take any work.
 EXCUSED = [
     ("src/move/policy_tile_cost.cpp", ".*", COST),
-    ("src/move/machine.hpp", ".*", COST),
-    ("src/move/(rows|units)_cut.hpp", r"\w+::cost", COST),
-    ("src/move/cuts.hpp", "bytes_per_us|norm|bytes_cut_by_gaps", COST),
-    ("src/move/policy_matrices.cpp", "cost_of", COST),
+    ("src/move/(cost.hpp|policy_cost.cpp)", ".*", COST),
+    ("src/move/(rows|units)_cut.hpp", r"\w+::count", COST),
+    ("src/move/cuts.hpp", "fetched_bytes|repeats_of|bytes_cut_by_gaps|k(Far|Near)Window|kMostBytesOfWindow", COST),
+    ("src/move/policy_matrices.cpp", "cost_of|count(_tiles|s_of_matrices)?|cover(::\\w+)?|touched|rows_collide", COST),
     ("src/move/policy.cpp", "is_cheaper", COST),
     ("src/move/tile_cut.hpp", "tile_cut::(conflicts_at|count_conflicts|place_of)", COST),
     ("src/move/tile_cut.hpp", "kTargets", "targets for the shape of tiles: all possible tiles are right, and strided_test runs each"),

@@ -218,7 +218,7 @@ def check_gpus(folder):
     nvcc = setting("CMAKE_CUDA_COMPILER")
     known = output_of([nvcc, "--list-gpu-code"])[1].split()
     for gpu in sorted({"sm_75", "sm_80", "sm_120"} & set(known)):
-        for kernel in ("copy/kernels/rows.cu", "gemm/ladder/390_swizzled.cu", "transpose/ladder/120_kept.cu"):
+        for kernel in ("../move/kernels/rows.cu", "gemm/ladder/390_swizzled.cu", "transpose/ladder/120_kept.cu"):
             code, text = output_of([nvcc, "-std=c++20", f"-arch={gpu}", "-cubin", "-DCORNERTURN_BUILD=any", "-I", SOURCE / "include", "-I", SOURCE / "src",
                                     SOURCE / "src/ops" / kernel, "-o", folder / "any.cubin"])
             require(code == 0, f"{kernel} compiles for {gpu} {text if code else ''}")

@@ -12,10 +12,11 @@ from pathlib import Path
 from mutate import code_only
 
 # The edited files, as glob patterns: the kernels, the choice among them, the host's engine, and the parser of .npy headers.
-# The other .cpp files of kernels/ allocate, plan and launch on a GPU.
-EDITED = ["src/ops/*/kernels/*.cu", "src/ops/*/kernels/*.hpp", "src/ops/*/kernels/policy*.cpp", "src/host/*.[ch]pp",
-          "src/files/npy.cpp"]
+# The other .cpp files of move/ and kernels/ allocate, plan and launch on a GPU.
+EDITED = ["src/move/kernels/*.cu", "src/move/kernels/*.hpp", "src/move/*.hpp", "src/move/policy*.cpp", "src/ops/*/kernels/*.cu",
+          "src/ops/*/kernels/*.hpp", "src/ops/*/kernels/policy*.cpp", "src/host/*.[ch]pp", "src/files/npy.cpp"]
 LAB = "rung_"  # files that register the library's kernels with the lab
+FITTED = "machine.hpp"  # constants of predicted costs
 
 # before, after: the whole lines that differ, without leading and trailing space.
 Edit = namedtuple("Edit", "path position old new before after")
@@ -150,7 +151,7 @@ def edits_of(path, text):
 def all_edits(source):
     """The edits of all files, in the order of the files."""
     paths = sorted({path for pattern in EDITED for path in Path(source).glob(pattern)})
-    return [edit for path in paths if not path.name.startswith(LAB)
+    return [edit for path in paths if not path.name.startswith(LAB) and path.name != FITTED
             for edit in edits_of(path.relative_to(source).as_posix(), path.read_text())]
 
 
