@@ -1,7 +1,9 @@
 // Constants of the predicted costs, for an H200. Other GPUs are scaled by their memory and multiprocessors.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <span>
 
 #include "core/gpu.hpp"
@@ -180,29 +182,7 @@ inline constexpr cost_constants kCosts[] = {
      {{{0.84, 0.84, 0.84, 0.84, 0.84}, {0.63, 0.63, 0.63, 0.63, 0.63}, {0.168, 0.168, 0.168, 0.168, 0.168}}},
      {{{3.4, 1.59, 2.36, 1.86, 1.82}, {0.1, 0.1, 0.1, 0.1, 0.1}, {0.1, 0.1, 0.1, 0.1, 0.1}, {0.1, 0.1, 0.1, 0.1, 0.1}}},
      2, 0.899, 0.44, 0.0528, 0.146},
-    {// vector_in_place
-     {0.625, 0.338, 0.182, 0.0992, 0.057, 0.0358, 0.025, 0.0192, 0.0154},
-     {0.625, 0.338, 0.182, 0.0992, 0.057, 0.0358, 0.025, 0.0192, 0.0154},
-     {{{1, 1, 1, 1, 1}, {0.3, 0.3, 0.3, 0.3, 0.3}, {0.8, 0.8, 0.8, 0.8, 0.8}, {0.15, 0.15, 0.15, 0.15, 0.15},
-      {0.8, 0.8, 0.8, 0.8, 0.8}, {12, 12, 12, 12, 12}, {20, 20, 20, 20, 20}, {2.4, 2.4, 2.4, 2.4, 2.4}}},
-     {{{4.5, 4.5, 4.5, 4.5, 4.5}, {0.9, 0.9, 0.9, 0.9, 0.9}, {0.09, 0.09, 0.09, 0.09, 0.09}, {2.7, 2.7, 2.7, 2.7, 2.7},
-      {6, 6, 6, 6, 6}, {1.2, 1.2, 1.2, 1.2, 1.2}, {2.4, 2.4, 2.4, 2.4, 2.4}, {1.8, 1.8, 1.8, 1.8, 1.8},
-      {0.3, 0.3, 0.3, 0.3, 0.3}, {0.3, 0.3, 0.3, 0.3, 0.3}, {5.4, 5.4, 5.4, 5.4, 5.4}}},
-     {{{0.84, 0.84, 0.84, 0.84, 0.84}, {0.63, 0.63, 0.63, 0.63, 0.63}, {0.168, 0.168, 0.168, 0.168, 0.168}}},
-     {{{2, 2, 2, 2, 2}, {0.1, 0.1, 0.1, 0.1, 0.1}, {0.1, 0.1, 0.1, 0.1, 0.1}, {0.1, 0.1, 0.1, 0.1, 0.1}}},
-     2, 0.3, 0.5, 0.125, 0.2},
-    {// elements_in_place
-     {0.625, 0.338, 0.182, 0.0992, 0.057, 0.0358, 0.025, 0.0192, 0.0154},
-     {0.625, 0.338, 0.182, 0.0992, 0.057, 0.0358, 0.025, 0.0192, 0.0154},
-     {{{1, 1, 1, 1, 1}, {0.3, 0.3, 0.3, 0.3, 0.3}, {0.8, 0.8, 0.8, 0.8, 0.8}, {0.15, 0.15, 0.15, 0.15, 0.15},
-      {0.8, 0.8, 0.8, 0.8, 0.8}, {12, 12, 12, 12, 12}, {20, 20, 20, 20, 20}, {2.4, 2.4, 2.4, 2.4, 2.4}}},
-     {{{4.5, 4.5, 4.5, 4.5, 4.5}, {0.9, 0.9, 0.9, 0.9, 0.9}, {0.09, 0.09, 0.09, 0.09, 0.09}, {2.7, 2.7, 2.7, 2.7, 2.7},
-      {6, 6, 6, 6, 6}, {1.2, 1.2, 1.2, 1.2, 1.2}, {2.4, 2.4, 2.4, 2.4, 2.4}, {1.8, 1.8, 1.8, 1.8, 1.8},
-      {0.3, 0.3, 0.3, 0.3, 0.3}, {0.3, 0.3, 0.3, 0.3, 0.3}, {5.4, 5.4, 5.4, 5.4, 5.4}}},
-     {{{0.84, 0.84, 0.84, 0.84, 0.84}, {0.63, 0.63, 0.63, 0.63, 0.63}, {0.168, 0.168, 0.168, 0.168, 0.168}}},
-     {{{2, 2, 2, 2, 2}, {0.1, 0.1, 0.1, 0.1, 0.1}, {0.1, 0.1, 0.1, 0.1, 0.1}, {0.1, 0.1, 0.1, 0.1, 0.1}}},
-     2, 0.3, 0.5, 0.125, 0.2},
-    {// blocks_in_place
+    {// in_place
      {0.625, 0.338, 0.182, 0.0992, 0.057, 0.0358, 0.025, 0.0192, 0.0154},
      {0.625, 0.338, 0.182, 0.0992, 0.057, 0.0358, 0.025, 0.0192, 0.0154},
      {{{1, 1, 1, 1, 1}, {0.3, 0.3, 0.3, 0.3, 0.3}, {0.8, 0.8, 0.8, 0.8, 0.8}, {0.15, 0.15, 0.15, 0.15, 0.15},
@@ -232,17 +212,21 @@ inline machine machine_of(const gpu& on) {
     return m;
 }
 
-// Tiles by groups of lines are the fourth of kCosts. Then come the families of matrices.
+// Tiles by groups of lines are the fourth of kCosts. Then come the families of matrices, the last for all work in
+// place.
 inline constexpr const cost_constants &kRowsCost = kCosts[0], &kUnitsCost = kCosts[1], &kTilesCost = kCosts[2],
                                       &kGroupsCost = kCosts[3];
-constexpr const cost_constants& costs_of(kernel_family matrices) { return kCosts[static_cast<std::size_t>(matrices)]; }
+constexpr const cost_constants& costs_of(kernel_family matrices) {
+    return kCosts[std::min(static_cast<std::size_t>(matrices), std::size(kCosts) - 1)];
+}
 
 inline row_factors factors_of(kernel_family matrices, int row) {
-    std::span<const row_factors> all;
-    if (matrices == kernel_family::vector) all = kVectorFactors;
-    if (matrices == kernel_family::vector_apart) all = kVectorApartFactors;
-    if (matrices == kernel_family::ragged) all = kRaggedFactors;
-    return static_cast<std::size_t>(row) < all.size() ? all[static_cast<std::size_t>(row)] : row_factors{};
+    constexpr std::span<const row_factors> kAll[] = {kDirectFactors, kVectorFactors,  kVectorApartFactors,
+                                                     kRaggedFactors, kTallFactors,    kWideFactors,
+                                                     kSmallFactors,  kElementsFactors};
+    const auto family = static_cast<std::size_t>(matrices) - static_cast<std::size_t>(kernel_family::direct);
+    const auto at = static_cast<std::size_t>(row);
+    return family < std::size(kAll) && at < kAll[family].size() ? kAll[family][at] : row_factors{};
 }
 
 }  // namespace cornerturn::moves
