@@ -12,7 +12,7 @@ struct gpu {
     int shared_bytes = 228 << 10;           // per multiprocessor
     int shared_bytes_of_block = 227 << 10;  // the most that one block can request
     std::int64_t l2_bytes = 50 << 20;
-    int dram_gbps = 4917;  // memory's clock times its width, in GB/s; 0 if it is not known
+    int dram_gbps = 4814;  // memory's clock times its width, in GB/s; 0 if it is not known
 
     friend bool operator==(const gpu&, const gpu&) = default;
 };
