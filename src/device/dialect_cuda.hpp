@@ -139,9 +139,13 @@ __device__ __forceinline__ T load_kept(const T* address) {
 // Stores and keeps the line in the L2, like load_kept().
 template <class T>
 __device__ __forceinline__ void store_kept(T* address, T value) {
-    static_assert(sizeof(T) == 8 || sizeof(T) == 16);
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
     const std::uint64_t policy = evicted_last();
-    if constexpr (sizeof(T) == 8) {
+    if constexpr (sizeof(T) == 4) {
+        unsigned v;
+        memcpy(&v, &value, sizeof v);
+        asm volatile("st.global.L2::cache_hint.u32 [%0], %1, %2;" ::"l"(address), "r"(v), "l"(policy) : "memory");
+    } else if constexpr (sizeof(T) == 8) {
         uint2 v;
         memcpy(&v, &value, sizeof v);
         asm volatile("st.global.L2::cache_hint.v2.u32 [%0], {%1, %2}, %3;" ::"l"(address), "r"(v.x), "r"(v.y),

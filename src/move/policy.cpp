@@ -35,7 +35,7 @@ counts counts_of_tiles(const problem& p, const candidate& c) {
 void offer_rows(const problem& p, offers& to) {
     if (!is_in_place(p.copy)) to.add({kernel_family::rows, 0, cost(rows_cut(p.copy), p)});
 }
-void fill_rows(const problem& p, const candidate&, plan& made) { rows_cut(p.copy).fill(made, p.on); }
+void fill_rows(const problem& p, const candidate&, plan& made) { rows_cut(p.copy).fill(made); }
 std::string text_of_rows(const problem& p, const candidate&) {
     const rows_cut r(p.copy);
     return "rows: " + std::to_string(r.rows) + " runs of " + std::to_string(p.copy.run) + " bytes, " +
@@ -143,6 +143,7 @@ plan worked_out(const problem& p, const candidate& chosen) {
     plan made;
     made.by = chosen.by;
     made.unit = p.units.unit;
+    made.keeps_result = keeps_result(p.copy.bytes(), p.on.l2_bytes);
     family_of(chosen.by).fill(p, chosen, made);
     return made;
 }

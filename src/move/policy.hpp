@@ -51,6 +51,7 @@ struct plan {
     int units = 0, each = 0;  // for pieces: units in one; pieces that a thread moves, 1 or kPiecesOfThread
     unsigned blocks = 0;
     int threads = 0, shared_bytes = 0;
+    bool keeps_result = false;  // in the L2, if the caller lets lines be kept; not for matrices
     rows_work rows;
     units_work pieces;
     tile_work tiles;

@@ -72,7 +72,7 @@ struct rows_cut {
         return n;
     }
 
-    void fill(plan& p, const gpu& on) const {
+    void fill(plan& p) const {
         rows_work& w = p.rows;
         w = {};
         w.source = reinterpret_cast<const unsigned char*>(c.source);
@@ -80,7 +80,6 @@ struct rows_cut {
         w.last = reinterpret_cast<const unsigned char*>(c.source_end());
         w.destination = reinterpret_cast<unsigned char*>(c.destination);
         w.run = c.run;
-        w.keeps_result = keeps_result(c.run * rows, on.l2_bytes);
         w.rows = static_cast<unsigned>(rows);
         w.rows_of_block = static_cast<unsigned>(rows_of_block);
         w.vectors = static_cast<unsigned>(vectors);

@@ -106,7 +106,8 @@ struct few_columns {
     // Writes the staged groups from `offset` on: rows of the matrix, beginning with `row`.
     template <bool kWhole>
     static __device__ __forceinline__ void store(const byte* stage, unsigned offset, byte* destination,
-                                                 std::int64_t pitch, std::int64_t row, std::int64_t rows) {
+                                                 std::int64_t pitch, std::int64_t row, std::int64_t rows,
+                                                 result_policy result) {
         const unsigned first = tile::first_group();
         group groups[kPerThread], before[1];
         load(stage, offset + first * group::kBytes, groups);
@@ -129,7 +130,11 @@ struct few_columns {
                     last = from_lane_before;
                 }
                 if constexpr (kWhole) {
-                    store_word<kElement>(to + i * tile::kStep, value);
+                    if constexpr (kElement < 4) {
+                        store_word<kElement>(to + i * tile::kStep, value);  // a policy would take too many registers
+                    } else {
+                        result.store(reinterpret_cast<word*>(to + i * tile::kStep), value);
+                    }
                 } else {
                     const std::int64_t at = row + (first + static_cast<unsigned>(32 * i)) * kPerWord - past / kElement;
                     store_part_of_word<kElement>(destination + k * pitch, at, rows, value);
@@ -141,7 +146,8 @@ struct few_columns {
 };
 
 template <int kElement, int kCount, bool kAligned, bool kShifted>
-__global__ void CORNERTURN_RESIDENT(kFewThreads, kFewThreads* kFewBlocks) transpose_few_columns(matrix_work work) {
+__global__ void CORNERTURN_RESIDENT(kFewThreads, kFewThreads* kFewBlocks)
+    transpose_few_columns(matrix_work work, result_policy result) {
     using few = few_columns<kElement, kCount, kAligned, kShifted>;
     using layout = typename few::layout;
     __shared__ uint4 staged[few::kVectors];
@@ -161,38 +167,39 @@ __global__ void CORNERTURN_RESIDENT(kFewThreads, kFewThreads* kFewBlocks) transp
     if (inside) {
         stage_vectors<layout, few::kVectors>(from, read, stage);
         __syncthreads();
-        few::template store<true>(stage, offset, destination, pitch, row, work.rows);
+        few::template store<true>(stage, offset, destination, pitch, row, work.rows, result);
     } else {
         stage_vectors_within<kElement, layout, few::kVectors>(from, source, source + work.rows * (kCount * kElement),
                                                               read, stage);
         __syncthreads();
-        few::template store<false>(stage, offset, destination, pitch, row, work.rows);
+        few::template store<false>(stage, offset, destination, pitch, row, work.rows, result);
     }
 }
 
 template <int kElement, int kCount, bool kAligned, bool kShifted>
-void start_few_columns(const matrix_work& work) {
+void start_few_columns(const matrix_work& work, const gpu& on) {
     using few = few_columns<kElement, kCount, kAligned, kShifted>;
     // A word that begins before a tile's end may end after it.
     const std::int64_t rows = work.rows + (kShifted ? few::kPerWord - 1 : 0);
     for_each_grid(work, (rows + few::kRows - 1) / few::kRows, dim3(kFewThreads),
-                  [](const launch_shape& shape, const matrix_work& part) {
-                      launch(shape, transpose_few_columns<kElement, kCount, kAligned, kShifted>, part);
+                  [&](const launch_shape& shape, const matrix_work& part) {
+                      launch(shape, transpose_few_columns<kElement, kCount, kAligned, kShifted>, part,
+                             policy_for(part, on));
                   });
 }
 
 template <int kElement, int kCount>
-void run_few_columns(const matrix_work& work, const gpu&) {
+void run_few_columns(const matrix_work& work, const gpu& on) {
     const bool aligned = aligned_to(kVectorBytes, work.source, 0, work.source_stride, work);
     if constexpr (kElement < 4) {
         if (!aligned_to(4, work.destination, work.destination_ld, work.destination_stride, work))
-            return aligned ? start_few_columns<kElement, kCount, true, true>(work)
-                           : start_few_columns<kElement, kCount, false, true>(work);
+            return aligned ? start_few_columns<kElement, kCount, true, true>(work, on)
+                           : start_few_columns<kElement, kCount, false, true>(work, on);
     }
     if constexpr (kElement < kVectorBytes) {
-        if (!aligned) return start_few_columns<kElement, kCount, false, false>(work);
+        if (!aligned) return start_few_columns<kElement, kCount, false, false>(work, on);
     }
-    start_few_columns<kElement, kCount, true, false>(work);
+    start_few_columns<kElement, kCount, true, false>(work, on);
 }
 
 struct tall_rows {

@@ -43,10 +43,12 @@ void run_plan(const moves::plan& p) {
     launch_shape shape{dim3(p.blocks), dim3(static_cast<unsigned>(p.threads)),
                        static_cast<std::size_t>(p.shared_bytes)};
     shape.early = true;
-    if (p.by == kernel_family::rows) return run_rows(p.rows, p.unit, p.relative_alignment, keeps_lines(), shape);
-    if (p.by == kernel_family::units) return run_units(p.pieces, p.unit, p.units, p.each, shape);
+    const result_policy result(keeps_lines() && p.keeps_result);
+    if (p.by == kernel_family::rows)
+        return run_rows(p.rows, p.unit, p.relative_alignment, result, keeps_lines(), shape);
+    if (p.by == kernel_family::units) return run_units(p.pieces, p.unit, p.units, p.each, result, shape);
     if (p.groups) return run_groups(p.tiles, p.unit, p.shifted, p.aligned, shape);
-    run_tiles(p.tiles, p.unit, p.gaps, shape);
+    run_tiles(p.tiles, p.unit, p.gaps, result, shape);
 }
 
 }  // namespace

@@ -21,13 +21,12 @@ __device__ __forceinline__ void move_units(const byte* from, byte* to) {
 }
 
 template <int kUnit, int kApart>
-__global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_rows(rows_work w, bool keeps_lines) {
+__global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_rows(rows_work w, result_policy result, bool keeps_lines) {
     const unsigned thread = threadIdx.x, threads = blockDim.x;
     const unsigned group = w.by_pieces.quotient(blockIdx.x), piece = blockIdx.x - group * w.by_pieces.d;
     const std::int64_t first_vector = static_cast<std::int64_t>(piece) * w.vectors;
     const unsigned first_row = group * w.rows_of_block;
     const unsigned rows = w.rows - first_row < w.rows_of_block ? w.rows - first_row : w.rows_of_block;
-    const result_policy result(w.keeps_result && keeps_lines);
     const read_policy read(keeps_lines);
     wait_for_work_ahead();
     CORNERTURN_UNROLL_BY(1)
@@ -67,28 +66,30 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_rows(rows_work w, b
 }
 
 template <int kUnit>
-void run(const rows_work& w, int relative_alignment, bool keeps_lines, const launch_shape& shape) {
+void run(const rows_work& w, int relative_alignment, result_policy result, bool keeps_lines,
+         const launch_shape& shape) {
     if constexpr (kUnit <= 16) {
-        if (relative_alignment >= 16 || kUnit == 16) return launch(shape, copy_rows<kUnit, 16>, w, keeps_lines);
+        if (relative_alignment >= 16 || kUnit == 16) return launch(shape, copy_rows<kUnit, 16>, w, result, keeps_lines);
     }
     if constexpr (kUnit <= 8) {
-        if (relative_alignment >= 8 || kUnit == 8) return launch(shape, copy_rows<kUnit, 8>, w, keeps_lines);
+        if (relative_alignment >= 8 || kUnit == 8) return launch(shape, copy_rows<kUnit, 8>, w, result, keeps_lines);
     }
     if constexpr (kUnit <= 4) {
-        if (relative_alignment >= 4 || kUnit == 4) return launch(shape, copy_rows<kUnit, 4>, w, keeps_lines);
+        if (relative_alignment >= 4 || kUnit == 4) return launch(shape, copy_rows<kUnit, 4>, w, result, keeps_lines);
     }
-    if constexpr (kUnit <= 2) launch(shape, copy_rows<kUnit, 1>, w, keeps_lines);
+    if constexpr (kUnit <= 2) launch(shape, copy_rows<kUnit, 1>, w, result, keeps_lines);
 }
 
 }  // namespace
 
-void run_rows(const rows_work& w, int unit, int relative_alignment, bool keeps_lines, const launch_shape& shape) {
+void run_rows(const rows_work& w, int unit, int relative_alignment, result_policy result, bool keeps_lines,
+              const launch_shape& shape) {
     switch (unit) {
-        case 1: return run<1>(w, relative_alignment, keeps_lines, shape);
-        case 2: return run<2>(w, relative_alignment, keeps_lines, shape);
-        case 4: return run<4>(w, relative_alignment, keeps_lines, shape);
-        case 8: return run<8>(w, relative_alignment, keeps_lines, shape);
-        default: return run<16>(w, relative_alignment, keeps_lines, shape);
+        case 1: return run<1>(w, relative_alignment, result, keeps_lines, shape);
+        case 2: return run<2>(w, relative_alignment, result, keeps_lines, shape);
+        case 4: return run<4>(w, relative_alignment, result, keeps_lines, shape);
+        case 8: return run<8>(w, relative_alignment, result, keeps_lines, shape);
+        default: return run<16>(w, relative_alignment, result, keeps_lines, shape);
     }
 }
 

@@ -25,6 +25,7 @@ struct line_writer {
     const byte* image;
     int begin, end;  // of a line, in bytes; with halos, these move to where sectors end
     bool cut_before, last;
+    result_policy result;
 
     // Writes a vector of a line, or the part of it that exists. Vectors are counted from the line's first.
     __device__ __forceinline__ void vector_of_line(unsigned vector, line_part<kUnit>& part, byte* to, int row) const {
@@ -35,7 +36,7 @@ struct line_writer {
             part.row = row;
             part.value = tile::gather(image + row + part.in_line, part.entries);
         }
-        __stwb(reinterpret_cast<uint4*>(to + part.at), part.value);
+        result.store(reinterpret_cast<uint4*>(to + part.at), part.value);
     }
     // Writes every `lanes`-th vector of a line.
     __device__ __forceinline__ void vectors(byte* to, int row, unsigned lane, unsigned lanes) const {
@@ -47,10 +48,10 @@ struct line_writer {
             if (at < part.begin || at + kVectorBytes > part.end) continue;
             const auto j = static_cast<unsigned>(at) / kUnit, period = t.by_period.quotient(j);
             const unsigned from = j - period * t.by_period.d;
-            __stwb(reinterpret_cast<uint4*>(to + at),
-                   tile::gather(image + row + static_cast<int>(period) * t.period_bytes,
-                                t.copies == 1 ? tile::load_single_entries(table, from)
-                                              : tile::load_entries(table, t.table_stride, from)));
+            result.store(reinterpret_cast<uint4*>(to + at),
+                         tile::gather(image + row + static_cast<int>(period) * t.period_bytes,
+                                      t.copies == 1 ? tile::load_single_entries(table, from)
+                                                    : tile::load_entries(table, t.table_stride, from)));
         }
     }
     // Writes one unit of a vector that the line fills only in part, at its beginning or its end.
@@ -129,7 +130,7 @@ __device__ __forceinline__ void write_units(const tile_work& t, const tile_here&
 // Writes lines in vectors, and their ends unit by unit.
 template <int kUnit>
 __device__ __forceinline__ void write_lines(const tile_work& t, const tile_here& here,
-                                            const loaded_tile<kUnit, false>& tile) {
+                                            const loaded_tile<kUnit, false>& tile, result_policy result) {
     const bool cut_before = here.before > 0;
     const line_writer<kUnit> write{t,
                                    tile.table,
@@ -137,7 +138,8 @@ __device__ __forceinline__ void write_lines(const tile_work& t, const tile_here&
                                    here.before * static_cast<int>(t.along_destination),
                                    here.line_units * kUnit,
                                    cut_before,
-                                   here.last};
+                                   here.last,
+                                   result};
     const auto lines_at_once = static_cast<int>(blockDim.x >> t.lanes_log);
     if (lines_at_once < here.lines) {
         // A thread writes the same vector of several lines: it looks up the positions once.
@@ -188,32 +190,32 @@ __device__ __forceinline__ void write_lines(const tile_work& t, const tile_here&
 // kGaps: the units of a line have gaps between them.
 template <int kUnit, bool kGaps>
 __global__ void CORNERTURN_RESIDENT(kMostThreads, (kUnit == 1 ? kResidentBytes : kResidentThreads))
-    copy_tiles(tile_work t) {
+    copy_tiles(tile_work t, result_policy result) {
     CORNERTURN_DYNAMIC_SHARED(byte, shared);
     const tile_here here(t, blockIdx.x);
     const loaded_tile<kUnit, kGaps> tile(t, here, shared, [](const auto&) {});
     if constexpr (kGaps) {
         write_units(t, here, tile);
     } else {
-        write_lines(t, here, tile);
+        write_lines(t, here, tile, result);
     }
 }
 
 template <int kUnit>
-void run(const tile_work& t, bool gaps, const launch_shape& shape) {
-    if (gaps) return launch(shape, copy_tiles<kUnit, true>, t);
-    launch(shape, copy_tiles<kUnit, false>, t);
+void run(const tile_work& t, bool gaps, result_policy result, const launch_shape& shape) {
+    if (gaps) return launch(shape, copy_tiles<kUnit, true>, t, result);
+    launch(shape, copy_tiles<kUnit, false>, t, result);
 }
 
 }  // namespace
 
-void run_tiles(const tile_work& t, int unit, bool gaps, const launch_shape& shape) {
+void run_tiles(const tile_work& t, int unit, bool gaps, result_policy result, const launch_shape& shape) {
     switch (unit) {
-        case 1: return run<1>(t, gaps, shape);
-        case 2: return run<2>(t, gaps, shape);
-        case 4: return run<4>(t, gaps, shape);
-        case 8: return run<8>(t, gaps, shape);
-        default: return run<16>(t, gaps, shape);
+        case 1: return run<1>(t, gaps, result, shape);
+        case 2: return run<2>(t, gaps, result, shape);
+        case 4: return run<4>(t, gaps, result, shape);
+        case 8: return run<8>(t, gaps, result, shape);
+        default: return run<16>(t, gaps, result, shape);
     }
 }
 

@@ -65,7 +65,6 @@ struct rows_work {
     const unsigned char *source, *first, *last;  // from `first` to `last` may be read
     unsigned char* destination;
     std::int64_t run;               // bytes
-    bool keeps_result;              // in the L2, if the caller lets lines be kept
     unsigned rows, rows_of_block;   // runs
     unsigned vectors;               // in a run, or in the piece of it that a block moves
     divider by_vectors, by_pieces;  // pieces in a run
