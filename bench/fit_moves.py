@@ -32,7 +32,7 @@ FAMILIES = ("nothing", "rows", "units", "tiles") + CLASSES[4:]
 MEMORY, INSTRUCTIONS, WAVEFRONTS, WAITS, UNITS, KNOTS = 8, 11, 3, 4, 5, 9
 COUNTS = ("written", "read", "waste", "over", "over_apart", "again", "again_apart", "parts", "parts_apart", "gaps", "line",
           "span", "hot", "blocks", "resident")
-FIRST = 3  # before the counts: family, row, unit
+FIRST, GROUPS_ROW = 3, 1000  # before the counts: family, row, unit (see counts_of() in policy.hpp)
 MULTIPROCESSORS, L2_BYTES = 132, 50 << 20  # where the times must be measured
 # Where a fit begins. Bytes a microsecond of DRAM and of the L2; bytes of work that leave the L2; microseconds of a launch.
 MACHINE = (4527600, 10705200, 12e6, 1.21)
@@ -95,7 +95,7 @@ class model:
         table = numpy.array(counts)
         family, row = table[:, 0].astype(int), table[:, 1].astype(int)
         names = numpy.array(FAMILIES)[family]
-        names[(names == "tiles") & (row % 2 == 1)] = "groups"
+        names[(names == "tiles") & (row == GROUPS_ROW)] = "groups"
         self.of_class = torch.tensor([CLASSES.index(name) for name in names])
         self.unit = torch.tensor(numpy.where(names == "rows", 0, numpy.log2(table[:, 2])))
         for i, name in enumerate(COUNTS):

@@ -282,6 +282,15 @@ TEST(strided, copies_with_too_many_runs_are_split) {
     EXPECT_EQ(runs_of_parts, c.runs());
 }
 
+TEST(strided, results_of_a_middle_size_stay_in_the_l2) {
+    for (const auto& [mib, kept] : {std::pair{24, false}, {25, true}, {512, true}, {513, false}}) {
+        const strided_axis axes[] = {{64, 16, std::int64_t{mib} << 14}, {std::int64_t{mib} << 10, 1024, 16}};
+        const strided_copy c = canonical(1 << 20, std::uintptr_t{1} << 40, 16, axes, 2);
+        for (const moves::candidate& one : moves::candidates(c, kH200))
+            EXPECT_EQ(moves::work_out(one, c, kH200).keeps_result, kept) << mib;
+    }
+}
+
 TEST(strided, explanation_of_parts_has_the_cost_of_all) {
     // 2^33 runs of one byte. The last part is smaller.
     const auto bytes = [](std::int64_t count) {

@@ -33,6 +33,7 @@ struct counts {
     std::array<double, kWaits> waits{};                // of one block, by kind
     double hot = 0;                                    // requests of the same sectors of the L2
     double blocks = 1, resident = 1;                   // in all; that a multiprocessor holds
+    bool groups = false;                               // tiles by groups of lines have constants of their own
 };
 
 // What the counts of one kernel family take, for units of each size.

@@ -62,17 +62,20 @@ struct tuning_list {
     tuning rows[kRows];
 };
 
-// A few columns or rows: one kernel for each number of them.
+// A few columns or rows: one kernel for each number of them, and for the first units.
 inline constexpr int kFew = 8, kFewThreads = 256;
-consteval tuning_list<5 * (kFew - 1)> few_of(bool rows) {
-    tuning_list<5 * (kFew - 1)> all{};
+template <int kUnits>
+consteval tuning_list<kUnits*(kFew - 1)> few_of(bool rows) {
+    tuning_list<kUnits*(kFew - 1)> all{};
     int row = 0;
-    for (const int unit : kUnitSizes) {
-        for (int few = 2; few <= kFew; ++few) all.rows[row++] = {unit, rows ? few : 0, rows ? 0 : few, kFewThreads};
+    for (int u = 0; u < kUnits; ++u) {
+        for (int few = 2; few <= kFew; ++few)
+            all.rows[row++] = {kUnitSizes[u], rows ? few : 0, rows ? 0 : few, kFewThreads};
     }
     return all;
 }
-inline constexpr auto kTall = few_of(false), kWide = few_of(true);
+inline constexpr auto kTall = few_of<4>(false);  // ragged tiles are as fast for 16 bytes
+inline constexpr auto kWide = few_of<5>(true);
 
 // Tiles that are cut at the launch: one kernel for each unit.
 consteval tuning_list<5> each_unit(int threads) {

@@ -55,12 +55,9 @@ std::string text_of_units(const problem& p, const candidate&) {
 
 void offer_tiles(const problem& p, offers& to) {
     if (p.copy.rank == 0 || is_in_place(p.copy)) return;
-    for (int row = 0; row < static_cast<int>(kTileRows); row += 2) {
+    for (int row = 0; row < static_cast<int>(std::size(kTargets)); ++row) {
         const tile_cut tile(p.units, target_of(row), p.on);
         if (tile.possible) to.add({kernel_family::tiles, row, tile.cost(p.touched, p.on), false});
-        if (!tile.could_be_groups()) continue;
-        if (const tile_cut groups(p.units, target_of(row + 1), p.on); groups.possible)
-            to.add({kernel_family::tiles, row + 1, groups.cost(p.touched, p.on), false});
     }
 }
 void fill_tiles(const problem& p, const candidate& c, plan& made) {
@@ -265,9 +262,10 @@ std::string text_of(const candidate& chosen, const strided_copy& c, const gpu& o
 
 std::vector<double> counts_of(const candidate& c, const strided_copy& of, const gpu& on) {
     const problem p(of, on);
-    std::vector<double> all = {static_cast<double>(c.by), static_cast<double>(c.row),
+    const counts n = family_of(c.by).count(p, c);
+    std::vector<double> all = {static_cast<double>(c.by), static_cast<double>(n.groups ? kGroupsRow : c.row),
                                static_cast<double>(p.units.unit)};
-    for (double x : in_order(family_of(c.by).count(p, c))) all.push_back(x);
+    for (double x : in_order(n)) all.push_back(x);
     return all;
 }
 

@@ -96,7 +96,9 @@ void for_each_part(const strided_copy& c, Move move) {
     }
 }
 
-// What the cost of a candidate is predicted from, as numbers: for bench/fit_moves.py.
+// What the cost of a candidate is predicted from, as numbers: for bench/fit_moves.py. The first three are the family,
+// the row of its table (kGroupsRow for tiles by groups of lines) and the unit.
+inline constexpr int kGroupsRow = 1000;
 std::vector<double> counts_of(const candidate& c, const strided_copy& of, const gpu& on);
 
 // One line: the kernel family, and how the copy is cut.

@@ -63,7 +63,7 @@ std::string name_of(const candidate& way) {
     const auto row = static_cast<std::size_t>(way.row);
     if (way.by == kernel_family::tiles) {
         const tile_target t = target_of(way.row);
-        text << ' ' << t.line << ' ' << t.area << ' ' << t.groups;
+        text << ' ' << t.line << ' ' << t.area;
     } else if (const auto rows = rows_of(way.by); !rows.empty()) {
         const tuning& t = rows[row];
         text << ' ' << t.unit << ' ' << t.tile_rows << ' ' << t.tile_cols << ' ' << t.threads << ' ' << t.detail;
@@ -73,7 +73,8 @@ std::string name_of(const candidate& way) {
 std::optional<candidate> way_named(const std::string& text) {
     for (int f = 1; f < kFamilies; ++f) {
         const auto by = static_cast<kernel_family>(f);
-        const std::size_t rows = by == kernel_family::tiles ? kTileRows : std::max<std::size_t>(1, rows_of(by).size());
+        const std::size_t rows =
+            by == kernel_family::tiles ? std::size(kTargets) : std::max<std::size_t>(1, rows_of(by).size());
         for (std::size_t row = 0; row < rows; ++row) {
             const candidate way{by, static_cast<int>(row)};
             if (name_of(way) == text) return way;

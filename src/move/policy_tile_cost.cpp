@@ -113,7 +113,8 @@ counts tile_cut::count(double touched, const gpu& on) const {
     n.instructions[2] = of_table * (1 + 0.3 * copies());
     n.instructions[3] = all_spans * (mean_span / kVectorBytes + 0.5) / kWarp;
     double rounds, each_round = 1;
-    if (group >= 0) {
+    n.groups = group >= 0;
+    if (n.groups) {
         const int units = 4 / u.unit, loaded = aligned ? units : 2 * units;
         rounds = rounds_of((line + (aligned ? 3 : 6)) / 4, lines_listed() * groups_along(),
                            std::countr_zero(static_cast<unsigned>(threads())));
@@ -177,7 +178,8 @@ bool tile_cut::begins_differ() const {
 
 double tile_cut::cost(double touched, const gpu& on) const {
     const int units = std::countr_zero(static_cast<unsigned>(u.unit));
-    return cost_of(count(touched, on), group >= 0 ? kGroupsCost : kTilesCost, units, on);
+    const counts n = count(touched, on);
+    return cost_of(n, n.groups ? kGroupsCost : kTilesCost, units, on);
 }
 
 }  // namespace cornerturn::moves

@@ -14,9 +14,8 @@ namespace cornerturn::moves {
 
 // What is wanted of a tile, in bytes.
 struct tile_target {
-    int line;             // of a line, at least
-    int area;             // of the whole tile, approximately
-    bool groups = false;  // end lines where groups of lines can move them (kernels/work.hpp)
+    int line;  // of a line, at least
+    int area;  // of the whole tile, approximately
 };
 
 // The tiles to try. Lines of 256 bytes and more suit memory best. Shorter lines leave room for longer spans.
@@ -24,13 +23,7 @@ inline constexpr tile_target kTargets[] = {
     {64, 4 << 10},   {64, 8 << 10},   {64, 16 << 10},  {128, 16 << 10}, {256, 16 << 10},
     {512, 16 << 10}, {128, 32 << 10}, {256, 32 << 10}, {512, 32 << 10}, {1024, 32 << 10},
 };
-// A row is a target, first without groups and then with them.
-inline constexpr std::size_t kTileRows = 2 * std::size(kTargets);
-inline tile_target target_of(int row) {
-    tile_target target = kTargets[row / 2];
-    target.groups = row % 2 != 0;
-    return target;
-}
+inline constexpr const tile_target& target_of(int row) { return kTargets[row]; }
 
 struct axis {
     std::int64_t extent, source, destination, distance;  // distance: of the source's elements
@@ -81,7 +74,6 @@ struct tile_cut {
     const copy_of_units& u;
     std::array<std::int64_t, kMostAxes + 1> steps;
     std::array<bool, kMostAxes + 1> in_line{}, in_span{};
-    bool by_groups;  // as wished
     int along = -1, across = -1;
     int group = -1;                         // with groups: the axis along which a group's lines follow each other
     bool shifted = false, aligned = false;  // with groups: see kernels.hpp
@@ -98,13 +90,11 @@ struct tile_cut {
     double conflicts = 1;  // wavefronts of a warp's load from shared memory, divided by the fewest possible
     bool possible = false;
 
-    tile_cut(const copy_of_units& units, const tile_target& target, const gpu& on)
-        : u(units), by_groups(target.groups) {
+    tile_cut(const copy_of_units& units, const tile_target& target, const gpu& on) : u(units) {
         steps.fill(1);
         cut(target);
         even_out();
-        possible = assign() && measure(std::min<std::int64_t>(kMostShared, on.shared_bytes_of_block)) &&
-                   (!by_groups || group >= 0);
+        possible = assign() && measure(std::min<std::int64_t>(kMostShared, on.shared_bytes_of_block));
     }
 
     std::int64_t& step(int i) { return steps[static_cast<std::size_t>(i)]; }
@@ -203,25 +193,11 @@ struct tile_cut {
         return alignment(all, kSector) == kSector;
     }
 
-    // Whether lines should end before this axis. Either their table would be too long, or units that follow each other
-    // along this axis in a span belong to the lines of a group.
-    bool ends_line(int i) const {
-        if (!span_has(i)) return false;
-        if (line / u.unit + kVectorBytes / u.unit > kMostTable) return true;
-        return by_groups && line >= kSector && heads_group(i);
-    }
+    // Whether lines should end before this axis because their table would be too long.
+    bool ends_line(int i) const { return span_has(i) && line / u.unit + kVectorBytes / u.unit > kMostTable; }
     // Whether enough units follow each other along this axis, in a span, for a group of lines.
     bool heads_group(int i) const {
         return u.unit <= 2 && !u.gaps && ax(i).source == u.unit && step(i) * u.unit >= kLeastOfGroup;
-    }
-
-    // Whether groups could move the lines if they ended sooner.
-    bool could_be_groups() const {
-        std::int64_t length = u.unit;
-        for (int i = 0; i < u.rank && line_has(i); length *= step(i++)) {
-            if (length >= kSector && span_has(i) && heads_group(i)) return true;
-        }
-        return false;
     }
 
     // Decides which axes are in lines and which are in spans. False if an axis is in neither.
@@ -305,9 +281,8 @@ struct tile_cut {
         return table <= kMostTable && shared() <= most_shared && spans * chunks < (1 << 20) && tiles <= kMostRuns;
     }
 
-    // Uses groups of lines if neighbours in a span belong to different lines. Groups take more instructions. So unless
-    // the caller asked for them, they are used only if reading a line's units causes many bank conflicts. span_bits: of
-    // where spans begin.
+    // Uses groups of lines if neighbours in a span belong to different lines and reading a line's units would cause
+    // many bank conflicts. Groups take more instructions. span_bits: of where spans begin.
     void find_groups(std::uint64_t span_bits) {
         if (u.unit > 2 || u.gaps) return;
         int next = -1;
@@ -322,7 +297,7 @@ struct tile_cut {
         }
         shifted = alignment(all, kVectorBytes) < kVectorBytes;
         if (next < 0) return;
-        if (!by_groups && conflicts_at(pitch, skew) < (shifted ? kManyForShifted : kManyConflicts)) return;
+        if (conflicts_at(pitch, skew) < (shifted ? kManyForShifted : kManyConflicts)) return;
         group = next;
         skew = std::countr_zero(static_cast<unsigned>(units_of_thread()));
         aligned = line_alignment >= 4 && halo == 0;

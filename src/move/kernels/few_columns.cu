@@ -196,9 +196,7 @@ void run_few_columns(const matrix_work& work, const gpu& on) {
             return aligned ? start_few_columns<kElement, kCount, true, true>(work, on)
                            : start_few_columns<kElement, kCount, false, true>(work, on);
     }
-    if constexpr (kElement < kVectorBytes) {
-        if (!aligned) return start_few_columns<kElement, kCount, false, false>(work, on);
-    }
+    if (!aligned) return start_few_columns<kElement, kCount, false, false>(work, on);
     start_few_columns<kElement, kCount, true, false>(work, on);
 }
 
