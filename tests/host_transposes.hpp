@@ -8,11 +8,14 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "core/problem.hpp"
 #include "cornerturn/transpose.hpp"
 #include "describe.hpp"
+#include "host/choice.hpp"
 #include "host/kernels.hpp"
+#include "host/team.hpp"
 
 namespace cornerturn::tests {
 
@@ -29,11 +32,19 @@ inline void transpose_work(const matrix_work& w, host_options options = {}) {
                       options);
 }
 
+// By every method that can do it.
 inline void expect_right(const problem_shape& shape, host_options options = {}) {
     const auto expect = [&](host_problem& problem) {
         problem.prepare();
         transpose_work(problem.work(), options);
         ASSERT_EQ(problem.check().fault, "") << describe(problem.shape());
+        if (shape.elements() == 0) return;
+        const std::vector<host::named_way> ways = host::ways_of(problem.work(), host::team(options));
+        for (std::size_t other = 1; other < ways.size(); ++other) {  // the first one was chosen
+            problem.prepare();
+            ways[other].run(problem.work());
+            ASSERT_EQ(problem.check().fault, "") << describe(problem.shape()) << ", " << ways[other].name;
+        }
     };
     // A small matrix gets new memory, which ends with its guards. In reused memory, a stray write after the guards
     // would stay unseen. Large matrices reuse memory, because fresh pages take a third of the time.

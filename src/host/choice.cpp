@@ -1,5 +1,12 @@
 #include "host/choice.hpp"
 
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <numeric>
+#include <optional>
+
+#include "host/machine.hpp"
 #include "host/methods.hpp"
 
 namespace cornerturn::host {
@@ -16,40 +23,105 @@ constexpr std::int64_t kImageBytes = 64 * kKiB;  // of whole rows of the destina
 constexpr std::int64_t kLeastImage = 2 * kKiB;   // of whole matrices
 constexpr std::int64_t kImageAhead = 8 * kKiB;   // from what is transposed next to what is fetched
 constexpr std::int64_t kShortRow = 1 * kKiB;     // of the destination: streamed with its neighbours
-constexpr std::int64_t kLeastRow = 512;          // of the destination: shorter rows are not streamed in strips
-constexpr std::int64_t kLeastTiledRow = 36;      // of a packed destination: from here to kLeastRow, tiles are faster
-constexpr std::int64_t kFewCols = 128;           // of a packed source, at most: strips of them are read in order
+constexpr std::int64_t kLeastRow = 128;          // of the destination: shorter rows are not streamed in strips
 
-struct method {
-    void (*run)(const job&);  // null: as a copy between tensors
+struct problem;
+
+// A way to do work: whether it can, and how. Among the ways that can, the cheapest is taken (cost.hpp). A way whose
+// cost is not predicted is the only one that can.
+struct family {
     const char *name, *why;
+    bool (*can)(const problem& p);
+    void (*run)(const problem& p);
+    std::optional<costed> cost = {};
+    std::string (*why_exactly)(const problem& p) = nullptr;
 };
 
-// For short rows of a packed destination, or small matrices.
-method image_or_tiles(const job& j) {
-    const std::int64_t row = j.rows * j.size;
-    const bool shuffled = j.matrix_bytes() <= kMostShuffled && j.size <= 8 && j.packed_source();
-    if (shuffled) return {nullptr, "tiles", "matrices are small"};
-    if (j.size == 3 || (row >= kLeastTiledRow && row < kLeastRow) || (j.size == 6 && row >= kBlockBytes))
-        return {nullptr, "tiles", "rows of the destination are short"};
-    return {run_image, "image", "rows of the destination are short, without gaps between them"};
+// Work that was checked and is not empty: matrices, or a copy between tensors, or both.
+struct problem {
+    std::optional<job> matrices;
+    std::optional<strided_copy> copy;
+    team threads;
+
+    problem(const matrix_work& work, const team& use) : threads(use) {
+        matrices.emplace(work, use);
+        if (matrices->bytes() >= kStreamFrom && !matrices->in_place()) copy = canonical(work);
+    }
+    problem(const strided_copy& c, const team& use) : copy(c), threads(use) {}
+
+    bool large() const { return copy->bytes() >= kStreamFrom; }
+    bool in_runs() const { return copy->rank == 0 || copy->run >= kLongRun; }
+    bool is_few() const { return !in_runs() && copy->runs() <= kFewRuns; }
+    // Matrices that do not stay in the caches and whose elements change their order.
+    bool is_large_transpose() const {
+        return matrices && copy && matrices->rows > 1 && matrices->cols > 1 && matrices->size < kLongRun;
+    }
+};
+
+template <void (*kRun)(const job&)>
+void run_job(const problem& p) {
+    kRun(*p.matrices);
 }
 
-method choose(const job& j) {
-    if (j.in_place()) return {run_in_place, "in_place", "source and destination are the same"};
-    if (j.bytes() < kStreamFrom) return {run_direct, "direct", "it fits the caches"};
-    if (j.rows == 1 || j.cols == 1 || j.size >= kLongRun) return {nullptr, "copy", "elements keep their order"};
-    const bool few_cols = j.cols <= kFewCols && j.packed_source() && j.matrix_bytes() >= kTaskBytes;
-    if (j.in_lines() && !few_cols)
-        return {run_lines, "lines", "too large for the caches: past them, line by line of the destination"};
-    if (j.packed_destination() && (j.rows * j.size <= kShortRow || j.matrix_bytes() <= kImageBytes))
-        return image_or_tiles(j);
-    if (j.rows * j.size < kLeastRow) return {nullptr, "tiles", "rows of the destination are short"};
-    if (j.cols * j.size < kLineBytes && !j.packed_source())
-        return {nullptr, "tiles", "rows of the source are short and lie apart"};
-    if (j.size == 3 || j.size == 6) return {nullptr, "tiles", "vectors hold such elements as wider ones"};
-    return {run_strips, "strips", "too large for the caches: past them, each line when it is whole"};
-}
+constexpr family kAll[] = {
+    {"in_place", "source and destination are the same",
+     [](const problem& p) { return p.matrices && p.matrices->in_place(); }, run_job<run_in_place>},
+    {"direct", "straight into the destination, tile by tile",
+     [](const problem& p) { return p.is_large_transpose() || (p.matrices && !p.copy && !p.matrices->in_place()); },
+     run_job<run_direct>, costed::direct},
+    {"lines", "past the caches, line by line of the destination",
+     [](const problem& p) { return p.is_large_transpose() && p.matrices->in_lines(); }, run_job<run_lines>,
+     costed::lines},
+    {"image", "whole rows of the destination, put together in the caches",
+     [](const problem& p) {
+         return p.is_large_transpose() && p.matrices->packed_destination() &&
+                (p.matrices->rows * p.matrices->size <= kShortRow || p.matrices->matrix_bytes() <= kImageBytes);
+     },
+     run_job<run_image>, costed::image},
+    {"strips", "past the caches, each line when it is whole",
+     [](const problem& p) { return p.is_large_transpose() && p.matrices->rows * p.matrices->size >= kLeastRow; },
+     run_job<run_strips>, costed::strips},
+    {"runs",
+     "",
+     [](const problem& p) { return p.copy && p.in_runs(); },
+     [](const problem& p) { run_runs(*p.copy, p.large(), p.threads); },
+     {},
+     [](const problem& p) {
+         return (p.copy->rank == 0 ? "one run of bytes: " : "runs of bytes: ") + std::to_string(p.copy->run);
+     }},
+    {"few", "so few elements that they are copied one by one",
+     [](const problem& p) { return p.copy && p.is_few() && !p.is_large_transpose(); },
+     [](const problem& p) { run_few(*p.copy); }},
+    {"tiles", "", [](const problem& p) { return p.copy && !p.in_runs() && (!p.is_few() || p.is_large_transpose()); },
+     [](const problem& p) { run_tiles(*p.copy, p.large(), p.threads); }, costed::tiles,
+     [](const problem& p) { return explain_tiles(*p.copy, p.large()); }},
+};
+
+struct way {
+    const family* by;
+    float cost;
+};
+
+// What can do the work, the cheapest first.
+class ways {
+public:
+    explicit ways(const problem& p) {
+        for (const family& f : kAll) {
+            if (f.can(p)) all_[static_cast<std::size_t>(count_++)] = {&f, 0};
+        }
+        if (count_ < 2) return;
+        const features of(*p.matrices);
+        for (way& w : *this) w.cost = cost_of(*w.by->cost, of);
+        std::sort(begin(), end(), [](const way& a, const way& b) { return a.cost < b.cost; });
+    }
+    way* begin() { return all_.data(); }
+    way* end() { return all_.data() + count_; }
+    const family& best() const { return *all_[0].by; }
+
+private:
+    std::array<way, std::size(kAll)> all_;
+    int count_ = 0;
+};
 
 }  // namespace
 
@@ -114,45 +186,56 @@ void run_image(const job& j) {
     });
 }
 
-namespace {
-
-bool is_large(const strided_copy& c) { return c.bytes() >= kStreamFrom; }
-
-void run_copy(const strided_copy& c, const team& threads) {
-    if (c.rank == 0 || c.run >= kLongRun) return run_runs(c, is_large(c), threads);
-    c.runs() <= kFewRuns ? run_few(c) : run_tiles(c, is_large(c), threads);
+float cost_of(costed method, const features& of) {
+    return std::inner_product(of.all().begin(), of.all().end(), kCosts[static_cast<int>(method)], 0.0f);
 }
 
-std::string explain_copy(const strided_copy& c) {
-    if (c.rank == 0) return "one run of bytes: " + std::to_string(c.run);
-    if (c.run >= kLongRun) return "runs of " + std::to_string(c.run) + " bytes";
-    if (c.runs() <= kFewRuns) return "so few elements that they are copied one by one";
-    return explain_tiles(c, is_large(c));
+namespace {
+
+void run(const problem& p) { ways(p).best().run(p); }
+
+std::string explain(const problem& p) {
+    ways all(p);
+    const family& best = all.best();
+    const bool is_copy = p.copy && !p.is_large_transpose();
+    std::string text = std::string(is_copy ? "copy" : best.name) + ", " +
+                       kernels_for(p.matrices ? p.matrices->size : p.copy->run).target + ": " +
+                       (best.why_exactly != nullptr ? best.why_exactly(p) : best.why);
+    for (const way& w : all) {
+        if (w.by != &best) text += std::string(&w == all.begin() + 1 ? "; next " : ", then ") + w.by->name;
+    }
+    return text;
+}
+
+// A copy that is a transpose of matrices is done as one.
+problem problem_of(const strided_copy& copy, const team& threads) {
+    const std::optional<matrix_work> work = matrices_of(copy);
+    return work ? problem(*work, threads) : problem(copy, threads);
 }
 
 }  // namespace
 
-void run(const matrix_work& work, const team& threads) {
-    const job j(work, threads);
-    const method w = choose(j);
-    w.run != nullptr ? w.run(j) : run_copy(canonical(work), threads);
-}
+void run(const matrix_work& work, const team& threads) { run(problem(work, threads)); }
+void run(const strided_copy& copy, const team& threads) { run(problem_of(copy, threads)); }
 
-void run(const strided_copy& copy, const team& threads) {
-    const std::optional<matrix_work> work = matrices_of(copy);
-    work ? run(*work, threads) : run_copy(copy, threads);
-}
-
-std::string explain(const matrix_work& work) {
-    const job j(work, team({.threads = 1}));  // the answer does not depend on the number of threads
-    const method w = choose(j);
-    const std::string text = std::string(w.name) + ", " + j.use.target + ": " + w.why;
-    return w.run != nullptr ? text : text + "; " + explain_copy(canonical(work));
-}
-
+// What it says does not depend on the number of threads.
+std::string explain(const matrix_work& work) { return explain(problem(work, team({}))); }
 std::string explain(const strided_copy& copy) {
-    if (const std::optional<matrix_work> work = matrices_of(copy)) return "matrices: " + explain(*work);
-    return "copy, " + std::string(kernels_for(copy.run).target) + ": " + explain_copy(copy);
+    const problem p = problem_of(copy, team({}));
+    return (p.matrices ? "matrices: " : "") + explain(p);
+}
+
+std::vector<named_way> ways_of(const matrix_work& work, const team& threads) {
+    const problem p(work, threads);
+    const features of(*p.matrices);
+    std::vector<named_way> all;
+    for (const way& w : ways(p)) {
+        std::vector<double> numbers = {w.by->cost ? static_cast<double>(*w.by->cost) : -1};
+        numbers.insert(numbers.end(), of.all().begin(), of.all().end());
+        all.push_back({w.by->name, [run = w.by->run, threads](const matrix_work& here) { run(problem(here, threads)); },
+                       numbers});
+    }
+    return all;
 }
 
 }  // namespace cornerturn::host

@@ -129,20 +129,29 @@ public:
         r.method = !request.warm ? "caches flushed, single calls"
                    : calls > 1   ? fmt::format("warm, {} calls in a row", calls)
                                  : "warm, single calls";
-        const std::vector<timing> times = sample_in_turn(
-            all.size(), {request.seconds, request.rounds}, request.seed,
-            [&](std::size_t i) {
-                if (!request.warm) flush();
-                return arena_.execute([&] {
-                    const auto start = std::chrono::steady_clock::now();
-                    for (int n = 0; n < calls; ++n) all[i].call()();
-                    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / calls;
-                });
-            },
-            std::max(request.seconds, kPatience));
+        const auto time = [&](const std::vector<std::function<void()>>& each, double seconds, int rounds) {
+            return sample_in_turn(
+                each.size(), {seconds, rounds}, request.seed,
+                [&](std::size_t i) {
+                    if (!request.warm) flush();
+                    return arena_.execute([&] {
+                        const auto start = std::chrono::steady_clock::now();
+                        for (int n = 0; n < calls; ++n) each[i]();
+                        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / calls;
+                    });
+                },
+                std::max(seconds, kPatience));
+        };
+        std::vector<std::function<void()>> timed;
+        for (const contestant& c : all) timed.push_back(c.call());
+        const std::vector<timing> times = time(timed, request.seconds, request.rounds);
         for (std::size_t i = 0; i < all.size(); ++i) {
             all[i].entry().time = times[i];
             all[i].verify();
+        }
+        if (request.regret && r.subject.timed() && problem_->take(*work, *request.subject)) {
+            problem_->prepare();
+            r.regret = regret_of(*problem_, [&](const auto& each, int rounds) { return time(each, 0, rounds); });
         }
         return r;
     }

@@ -4,6 +4,8 @@
 
 #include "cornerturn/error.hpp"
 #include "device/explanation.hpp"
+#include "host/choice.hpp"
+#include "host/team.hpp"
 #include "ops/copy/movement.hpp"
 #include "ops/copy/ways.hpp"
 #if defined(CORNERTURN_WITH_CUDA)
@@ -102,7 +104,12 @@ public:
     }
 
     std::vector<problem::candidate> candidates(backend on, const matrix_work& work) const override {
-        if (on == backend::host) return {};
+        if (on == backend::host) {
+            std::vector<problem::candidate> all;
+            for (host::named_way& one : host::ways_of(work, host::team({})))
+                all.push_back({one.name, [run = std::move(one.run), work] { run(work); }, 0, one.numbers});
+            return all;
+        }
 #if defined(CORNERTURN_WITH_CUDA)
         if (on == backend::cuda)
             return ways_of(canonical(work), device::gpu_of(device::launch_device()), moves::run_on_gpu);
