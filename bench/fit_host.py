@@ -9,9 +9,8 @@ predicts the logarithm of the time, less the mean of all methods. It prints the 
 takes than the best one: first with transposes that the fit has not seen (four times, with a fourth of them left out), then with
 all. Needs numpy.
 
-The fit is one of least squares. Each file weighs as much as any other, and times near a transpose's best
-weigh most. After the first fit, methods that were chosen wrongly,
-and those that should have been chosen, weigh more.
+The fit is one of least squares. Each file weighs as much as any other, and times near a transpose's best weigh most. After the
+first fit, methods that were chosen wrongly, and those that should have been chosen, weigh more.
 """
 import json
 import pathlib

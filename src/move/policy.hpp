@@ -64,8 +64,7 @@ struct plan {
 inline constexpr std::uintptr_t kAlignmentPeriod = 64;
 
 // All ways, the one that is chosen first and then in order of predicted cost. Different rows may come to the same way:
-// they are here once. The copy must have
-// at most kMostRuns runs unless it is in place.
+// they are here once. The copy must have at most kMostRuns runs unless it is in place.
 std::vector<candidate> candidates(const strided_copy& c, const gpu& on);
 // The way that was measured to be the best (policy_measured.hpp), else the cheapest.
 candidate choose(const strided_copy& c, const gpu& on);
