@@ -5,6 +5,7 @@
 // Draws until the seconds have passed. A time is the best of three, because other work on the machine can only make a
 // run slower. Each line is a transpose: its shape, and for each way its name, microseconds and numbers.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/mman.h>
 
 #include <algorithm>

@@ -218,7 +218,6 @@ problem problem_of(const strided_copy& copy, const team& threads) {
 void run(const matrix_work& work, const team& threads) { run(problem(work, threads)); }
 void run(const strided_copy& copy, const team& threads) { run(problem_of(copy, threads)); }
 
-// What it says does not depend on the number of threads.
 std::string explain(const matrix_work& work) { return explain(problem(work, team({}))); }
 std::string explain(const strided_copy& copy) {
     const problem p = problem_of(copy, team({}));

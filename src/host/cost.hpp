@@ -45,9 +45,9 @@ private:
     void add(float x) { all_[static_cast<std::size_t>(count_++)] = x; }
     // A number for each power of two from 2^least to 2^most. The two next to x share 1, if it counts.
     void place(std::int64_t x, int least, int most, bool counts = true) {
-        const auto whole = static_cast<std::uint64_t>(x);
+        const auto whole = static_cast<std::uint64_t>(std::max<std::int64_t>(x, 1));  // a single row has any distance
         const int log = std::bit_width(whole) - 1;
-        const float part = static_cast<float>(x) / static_cast<float>(std::uint64_t{1} << log) - 1;
+        const float part = static_cast<float>(whole) / static_cast<float>(std::uint64_t{1} << log) - 1;
         for (int i = least; i <= most; ++i) {
             const bool ends = (i == least && log < least) || (i == most && log >= most);
             const float share = ends ? 1 : log < least ? 0 : i == log ? 1 - part : i == log + 1 ? part : 0;
