@@ -25,7 +25,6 @@ using clock_type = std::chrono::steady_clock;
 int main(int argc, char** argv) {
     if (argc != 6) return fmt::print(stderr, "usage: host_ways SEED SECONDS THREADS LEAST_MIB MOST_MIB\n"), 2;
     random_bits random(static_cast<std::uint64_t>(std::atoll(argv[1])));
-    const auto until = clock_type::now() + std::chrono::duration<double>(std::atof(argv[2]));
     const host::team threads({.threads = std::atoi(argv[3])});
     const std::int64_t least = std::atoll(argv[4]) << 20, most = std::atoll(argv[5]) << 20;
     // Each run uses other parts of the memory, so that no cache holds them. The source repeats after kPeriod bytes.
@@ -41,6 +40,7 @@ int main(int argc, char** argv) {
     std::memset(destination, 1, room);
     for (std::size_t i = 0; i < room; ++i) source[i] = static_cast<unsigned char>(i % kPeriod * 2654435761u >> 11);
     std::size_t at = 0;
+    const auto until = clock_type::now() + std::chrono::duration<double>(std::atof(argv[2]));
     while (clock_type::now() < until) {
         const strided_shape shape = draw_transpose(random, least, most);
         const auto read = static_cast<std::size_t>(shape.source_bytes()),
