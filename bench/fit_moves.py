@@ -134,6 +134,31 @@ class model:
         p["row memory"], p["row work"] = torch.zeros(len(self.rows)), torch.zeros(len(self.rows))
         return p
 
+    def start_of_header(self):
+        """The constants of machine.hpp, for a fit to a few hundred shapes more, or on another GPU."""
+        torch, classes = self.torch, len(CLASSES)
+        text = re.sub(r"//.*", "", generated_part(HEADER.read_text()))
+        costs, *factors = re.split(r"inline constexpr row_factors k(\w+)Factors\[\] =", text)
+        machine, costs = costs.split("inline constexpr cost_constants")
+        numbers = lambda text: torch.tensor([float(x) for x in re.findall(r"(?<![\w.])\d[\d.e+-]*", text)])
+        p = self.start()
+        p["machine"] = torch.log(numbers(machine.split("=")[1]))
+        of_class = torch.log(numbers(costs.split("=")[1])).reshape(classes, -1)
+        for name in ("line", "span"):
+            p[name], of_class = of_class[:, :KNOTS], of_class[:, KNOTS:]
+        for name, width in (("memory", MEMORY), ("instruction", INSTRUCTIONS), ("wavefront", WAVEFRONTS), ("wait", WAITS)):
+            values, of_class = of_class[:, :width * UNITS].reshape(classes, width, UNITS), of_class[:, width * UNITS:]
+            p[name] = values.mean(2)
+            p[name + " more"] = values - p[name][..., None]
+        for i, name in enumerate(OF_CLASS):
+            p[name] = of_class[:, i]
+        for name, values in zip(factors[::2], factors[1::2]):
+            name = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+            for row, (memory, work) in enumerate(numbers(values).reshape(-1, 2).log()):
+                at = (self.rows == FAMILIES.index(name) * 1000 + row).nonzero()[0]
+                p["row memory"][at], p["row work"][at] = memory, work
+        return p
+
     def each_unit(self, p, name):
         """The constants of every class, count and unit."""
         doublings = self.torch.arange(UNITS, dtype=self.torch.float64)
@@ -176,14 +201,13 @@ class model:
         drain = torch.exp(p["drain"])[c] * torch.clamp(1 / waves, max=1)
         return launch + torch.exp(p["first"])[c] * alone + (bound + overlap) * (1 + idle + drain)
 
-    def fit(self, us, cell_of, weights, steps=600):
-        """The logarithms of the constants that predict best. weights: of the cells."""
+    def fit(self, us, cell_of, weights, before, steps=600):
+        """The logarithms of the constants that predict best. weights: of the cells. before: the constants to begin with."""
         torch = self.torch
         likely, near = 0.04, 0.06  # a way that seems faster by `likely` is e times as likely to be chosen
         stay = {"row memory": 8, "row work": 2}  # how much a constant keeps its first value; the others: 0.05
         stay.update({f"{name} doubling": .5 for name in ("memory", "instruction", "wavefront", "wait")})
         stay.update({f"{name} more": 2 for name in ("memory", "instruction", "wavefront", "wait")})
-        before = self.start()
         p = {name: values.clone().requires_grad_(True) for name, values in before.items()}
         logs, cells, weights = torch.log(torch.tensor(us)), torch.tensor(cell_of), torch.tensor(weights)
         count = len(weights)
@@ -203,7 +227,8 @@ class model:
             spread = total(good * (torch.sqrt((error - mean[cells])**2 + 9e-4) - 0.03)) / total(good)
             loss = (weights * (lost + 3 * spread + 0.05 * (torch.sqrt(mean**2 + 2.5e-3) - 0.05))).sum() / weights.sum()
             kept = sum(stay.get(name, .05) * ((values - before[name])**2).sum() for name, values in p.items())
-            kept = kept + 0.3 * sum((p[name].diff(dim=1).diff(dim=1)**2).sum() for name in ("line", "span"))
+            bends = lambda values: values.diff(dim=1).diff(dim=1)
+            kept = kept + 0.3 * sum((bends(p[name] - before[name])**2).sum() for name in ("line", "span"))
             (loss + 1e-4 * kept).backward()
             optimizer.step()
             schedule.step()
@@ -228,6 +253,13 @@ def show(title, predicted, us, cell_of, small):
             print(f"{title}, {name}: {len(some)} cells, mean regret {100 * sum(some) / len(some):.2f} %, "
                   f"95 % {100 * some[int(0.95 * len(some))]:.1f} %, above 5 %: {100 * sum(r > 0.05 for r in some) / len(some):.1f} % "
                   f"of the cells, most {100 * some[-1]:.0f} %")
+
+
+BEGIN, END = "// clang-format off\n", "// clang-format on"
+
+
+def generated_part(header):
+    return header[header.index(BEGIN) + len(BEGIN):header.index(END)]
 
 
 def text_of(fitted, p):
@@ -268,6 +300,7 @@ def main():
     parser.add_argument("--program", help="measure with this program instead")
     parser.add_argument("--count", type=int, default=1200, help="cells to draw")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--further", action="store_true", help="begin with the constants of machine.hpp, and stay near them")
     parser.add_argument("--times", default="times", help="the folder for measured times")
     given = parser.parse_args()
     if given.program:
@@ -277,13 +310,16 @@ def main():
     import numpy
     us, cell_of, counts, small = times(given.results)
     fitted = model(counts, numpy.array(small)[cell_of])
+    before = fitted.start_of_header() if given.further else fitted.start()
+    if given.further:
+        show("with the constants of machine.hpp", fitted.predict(before).numpy(), us, cell_of, small)
     parts = numpy.random.default_rng(given.seed).integers(0, 4, len(small))
     unseen = numpy.zeros(len(us))
     for part in range(4):
-        p = fitted.fit(us, cell_of, (parts != part).astype(float))
+        p = fitted.fit(us, cell_of, (parts != part).astype(float), before)
         unseen = numpy.where(parts[cell_of] == part, fitted.predict(p).numpy(), unseen)
     show("cells that the fit has not seen", unseen, us, cell_of, small)
-    p = fitted.fit(us, cell_of, numpy.ones(len(small)))
+    p = fitted.fit(us, cell_of, numpy.ones(len(small)), before)
     predicted = fitted.predict(p).numpy()
     show("all cells", predicted, us, cell_of, small)
     errors = numpy.abs(numpy.log(predicted / us))
@@ -292,9 +328,8 @@ def main():
         if len(own):
             print(f"{name}: {len(own)} times, error of the prediction {100 * numpy.median(own):.1f} % in the median, "
                   f"{100 * numpy.quantile(own, 0.9):.1f} % at 90 %")
-    begin, end = "// clang-format off\n", "// clang-format on"
     header = HEADER.read_text()
-    HEADER.write_text(header[:header.index(begin) + len(begin)] + text_of(fitted, p) + "\n" + header[header.index(end):])
+    HEADER.write_text(header.replace(generated_part(header), text_of(fitted, p) + "\n"))
 
 
 if __name__ == "__main__":

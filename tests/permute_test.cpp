@@ -94,7 +94,7 @@ TEST(permute, refuses_wrong_shapes_and_axes) {
 TEST(permute, explains_the_engines_choice) {
     const explanation e = permute().explain(
         given({{"--shape", "32,25,56,56"}, {"--axes", "3,2,0,1"}, {"--dtype", "f16"}, {"--multiprocessors", "108"}}));
-    EXPECT_NAMES(e.text, "permute/production", "tiles", "2-byte");
+    EXPECT_NAMES(e.text, "permute/production", "2-byte");
     EXPECT_EQ(e.json["multiprocessors"], 108);
     EXPECT_EQ(e.json["axes"], (std::vector<int>{3, 2, 0, 1}));
     ASSERT_FALSE(e.json["others"].empty());

@@ -183,6 +183,55 @@ TEST(strided, narrow_matrices_by_groups) {
     }
 }
 
+// Transposes of matrices whose batch has several axes. In the source, matrices may be interleaved, repeated or
+// reversed, or overlap.
+TEST(strided, matrices_in_batches_of_several_axes) {
+    const std::uint64_t seed = std::random_device{}();
+    std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+    std::mt19937_64 random(seed);
+    const auto up_to = [&](std::int64_t most) {
+        return static_cast<std::int64_t>(random() % static_cast<unsigned>(most + 1));
+    };
+    int batches = 0;
+    for (int round = 0; round < (tests::kSanitized ? 15 : 40); ++round) {
+        // The last axis is the fastest in the destination, and the one before it is the fastest in the source.
+        const auto rank = static_cast<std::size_t>(4 + up_to(2));
+        tests::strided_problem p;
+        p.element_size = std::int64_t{1} << up_to(4);
+        std::vector<std::size_t> order(rank);  // in the source, the fastest first
+        std::iota(order.begin(), order.end(), 0);
+        std::swap(order[0], order[rank - 2]);
+        std::shuffle(order.begin() + 1, order.end(), random);
+        p.source_strides.resize(rank), p.destination_strides.resize(rank);
+        for (std::size_t i = 0; i < rank; ++i) p.extents.push_back(i + 2 < rank ? 2 + up_to(3) : 2 + up_to(70));
+        std::int64_t next = 1;
+        for (const std::size_t i : order) {
+            p.source_strides[i] = next;
+            next = next * p.extents[i] + (up_to(3) == 0 ? up_to(9) : 0);
+        }
+        next = 1;
+        for (std::size_t i = rank; i-- > 0;) {
+            p.destination_strides[i] = next;
+            next = next * p.extents[i] + (up_to(3) == 0 ? up_to(9) : 0);
+        }
+        std::int64_t& special = p.source_strides[static_cast<std::size_t>(up_to(static_cast<std::int64_t>(rank) - 3))];
+        const std::int64_t kind = up_to(4);
+        special = kind == 0 ? 0 : kind == 1 ? 1 : kind == 2 ? -special : special;
+        p.lay_out(64, up_to(1) * up_to(63), up_to(1) * up_to(63));
+        tests::copier with(p, seed);
+        const strided_copy c = with.copy();
+        for (const moves::candidate& one : moves::candidates(c, kH200)) {
+            const moves::plan plan = moves::work_out(one, c, kH200);
+            if (plan.by <= moves::kernel_family::tiles) continue;
+            batches += plan.matrices.batch.rank > 1;
+            ASSERT_EQ(with.run(plan), "") << "seed " << seed << ", round " << round << ": " << p.text() << "\n"
+                                          << moves::explain(one, c, kH200);
+            ++runs[tests::name_of(plan)];
+        }
+    }
+    EXPECT_GT(batches, tests::kSanitized ? 50 : 150);
+}
+
 // Runs of three units.
 TEST(strided, elements_of_three_units) {
     for (std::int64_t size : {3, 6, 12, 24, 48}) {

@@ -85,7 +85,7 @@ void permute(const tensor_view<const std::type_identity_t<T>>& source, const det
     detail::permute(source.any(), axes, destination.any(), sizeof(T), alignof(T), options);
 }
 
-/// Says in one line how copy() would copy, and why. It reads and writes no element.
+/// Says in one line how copy() would copy on all cores, and why. It reads and writes no element.
 /// @param source The source.
 /// @param destination The destination, of the same extents. T is deduced from it.
 /// @return The line.

@@ -214,7 +214,7 @@ CORNERTURN_EXPORT cornerturn_status cornerturn_permute(int rank, const int64_t* 
                                                        int64_t element_size, int threads);
 
 /**
- * Says in one line how cornerturn_copy() would copy, and why. It reads and writes no element.
+ * Says in one line how cornerturn_copy() would copy on all cores, and why. It reads and writes no element.
  * @param rank The number of axes.
  * @param extents The extents of both tensors.
  * @param source,destination The addresses of element (0, 0, ...) of both tensors.

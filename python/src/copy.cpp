@@ -142,8 +142,8 @@ const cuda_table& cuda() {
         } catch (nb::python_error& e) {
             if (!e.matches(PyExc_ModuleNotFoundError)) throw;
             PyErr_SetString(PyExc_RuntimeError,
-                            "the array is on a GPU, but this build of cornerturn has no GPU support: build it where "
-                            "nvcc is installed");
+                            "arrays and choices for a GPU need a build of cornerturn with GPU support: build it "
+                            "where nvcc is installed");
             throw nb::python_error();
         }
     }

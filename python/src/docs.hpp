@@ -152,7 +152,7 @@ axes : sequence of int, optional
 Returns
 -------
 str
-    One line. In host memory: the method and the reason for it. On a GPU: the kernel and its predicted cost.
+    One line. In host memory: the method on all cores, and the reason for it. On a GPU: the kernel and its predicted cost.
 
 Examples
 --------

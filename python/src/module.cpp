@@ -343,6 +343,12 @@ std::string tune(nb::handle x, nb::handle axes) {
     check_plain(source, "x");
     void* const stream = read_first(source, "x", {});
     if (!source.on_gpu) raise_value_error("x is in host memory: only choices for a GPU can be measured");
+    if (source.from == library::other) {
+        nb::raise_type_error(
+            "the result of tune would be a new array of type %s, which cannot be made here: tune works "
+            "with arrays of PyTorch and CuPy",
+            nb::str(x.type().attr("__name__")).c_str());
+    }
     const axes_list order(axes, source.rank);
     const array from = permuted(source, order.numbers);
     const array to = new_array(source, from.rank, from.extents);
@@ -351,7 +357,10 @@ std::string tune(nb::handle x, nb::handle axes) {
 }
 
 std::string path_of(nb::handle file) {
-    return nb::cast<std::string>(nb::module_::import_("os").attr("fsdecode")(file));
+    PyObject* bytes = nullptr;
+    if (PyUnicode_FSConverter(file.ptr(), &bytes) == 0) throw nb::python_error();
+    const nb::object owner = nb::steal(bytes);
+    return PyBytes_AsString(bytes);
 }
 
 void save_choices(nb::handle file) { check(cuda(), cuda().save_choices(path_of(file).c_str())); }

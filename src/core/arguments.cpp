@@ -144,12 +144,16 @@ transpose_layout checked_layout(const batch_layout& source, const batch_layout& 
     return layout;
 }
 
+bool has_equal_squares(const transpose_layout& l) {
+    return l.rows == l.cols && l.source_ld == l.destination_ld &&
+           (l.count == 1 || l.source_stride == l.destination_stride);
+}
+
 void check_addresses(const transpose_layout& l, std::uintptr_t source, std::uintptr_t destination) {
     check_address("source", source, l.element_alignment);
     check_address("destination", destination, l.element_alignment);
-    const bool in_place = source == destination && l.rows == l.cols && l.source_ld == l.destination_ld &&
-                          (l.count == 1 || l.source_stride == l.destination_stride);
-    if (in_place) return;  // the destination's matrices do not overlap, so neither do the source's
+    if (source == destination && has_equal_squares(l))
+        return;  // the destination's matrices do not overlap, so neither do the source's
     const named_batch from = source_of(l), to = destination_of(l);
     if (share_bytes(bytes_of(from, source, l.element_size), bytes_of(to, destination, l.element_size))) {
         throw invalid_argument(

@@ -53,6 +53,8 @@ void check_layout(const transpose_layout& layout);
 // The layout of two batches, checked.
 transpose_layout checked_layout(const batch_layout& source, const batch_layout& destination, std::int64_t element_size,
                                 std::int64_t element_alignment);
+// Whether the matrices can be transposed in place: they are square, and lie alike on both sides.
+bool has_equal_squares(const transpose_layout& layout);
 // The matrices are aligned, and do not overlap unless they are transposed in place. The layout must be checked and not
 // empty.
 void check_addresses(const transpose_layout& layout, std::uintptr_t source, std::uintptr_t destination);

@@ -20,4 +20,13 @@ struct matrix_work {
     bool keeps_lines = true;  // kernels may ask the GPU's L2 to keep some of the moved lines longer
 };
 
+// Leaves out the first n matrices of a batch.
+inline void leave_out(matrix_work& work, std::int64_t n) {
+    work.source = static_cast<const unsigned char*>(work.source) + n * work.source_stride * work.element_size;
+    work.destination = static_cast<unsigned char*>(work.destination) + n * work.destination_stride * work.element_size;
+}
+
+// Whether all matrices of a batch are equally far apart.
+inline bool is_even(const matrix_work&) { return true; }
+
 }  // namespace cornerturn

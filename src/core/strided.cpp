@@ -102,32 +102,45 @@ strided_copy canonical(const matrix_work& w) {
                      axes, 3);
 }
 
-std::optional<matrix_work> matrices_of(const strided_copy& c, std::int64_t most_element) {
-    const bool in_place = c.source == c.destination;
-    if (c.rank < 2 || c.rank > 3 || (c.run > most_element && !in_place)) return std::nullopt;
-    const strided_axis* rows = nullptr;
-    const strided_axis* cols = nullptr;
-    const strided_axis* batch = nullptr;
+std::optional<transposed_axes> transposed_axes_of(const strided_copy& c) {
+    transposed_axes found;
     for (const strided_axis& a : axes_of(c)) {
-        if (a.source <= 0 || a.source % c.run != 0 || a.destination % c.run != 0) return std::nullopt;
-        (a.destination == c.run ? rows : a.source == c.run ? cols : batch) = &a;
+        if (a.source % c.run != 0 || a.destination % c.run != 0) return std::nullopt;
+        if (a.destination == c.run) {
+            found.rows = &a;
+        } else if (a.source == c.run && found.cols == nullptr) {
+            found.cols = &a;
+        } else {
+            found.batch[static_cast<std::size_t>(found.batch_rank++)] = &a;
+        }
     }
-    if (rows == nullptr || cols == nullptr || (c.rank == 3 && batch == nullptr)) return std::nullopt;
-    if (rows->source < cols->extent * c.run || cols->destination < rows->extent * c.run) return std::nullopt;
-    matrix_work work{reinterpret_cast<const void*>(c.source),
-                     reinterpret_cast<void*>(c.destination),
-                     rows->extent,
-                     cols->extent,
-                     rows->source / c.run,
-                     cols->destination / c.run,
-                     static_cast<int>(c.run)};
-    if (batch == nullptr) return work;
-    const bool interleaved =
-        batch->source < rows->extent * rows->source || batch->destination < cols->extent * cols->destination;
+    if (found.rows == nullptr || found.cols == nullptr) return std::nullopt;
+    const strided_axis &rows = *found.rows, &cols = *found.cols;
+    if (rows.source < cols.extent * c.run || cols.destination < rows.extent * c.run) return std::nullopt;
+    found.matrix = {reinterpret_cast<const void*>(c.source),
+                    reinterpret_cast<void*>(c.destination),
+                    rows.extent,
+                    cols.extent,
+                    rows.source / c.run,
+                    cols.destination / c.run,
+                    static_cast<int>(c.run)};
+    return found;
+}
+
+std::optional<matrix_work> matrices_of(const strided_copy& c) {
+    const bool in_place = c.source == c.destination;
+    if (c.rank < 2 || c.rank > 3 || (c.run > 16 && !in_place)) return std::nullopt;
+    const std::optional<transposed_axes> axes = transposed_axes_of(c);
+    if (!axes) return std::nullopt;
+    matrix_work work = axes->matrix;
+    if (axes->batch_rank == 0) return work;
+    const strided_axis& batch = *axes->batch[0];
+    const bool interleaved = batch.source < axes->rows->extent * axes->rows->source ||
+                             batch.destination < axes->cols->extent * axes->cols->destination;
     if (interleaved && !in_place) return std::nullopt;
-    work.count = batch->extent;
-    work.source_stride = batch->source / c.run;
-    work.destination_stride = batch->destination / c.run;
+    work.count = batch.extent;
+    work.source_stride = batch.source / c.run;
+    work.destination_stride = batch.destination / c.run;
     return work;
 }
 

@@ -46,12 +46,21 @@ strided_copy canonical(const detail::any_tensor& source, const detail::any_tenso
 strided_copy canonical(std::uintptr_t source, std::uintptr_t destination, std::int64_t run, const strided_axis* axes,
                        int count);
 
-// The transposes must not be empty.
 strided_copy canonical(const matrix_work& work);
 
-// The copy as a batch of transposes, if it has that form. The matrices' elements are the runs, of up to `most_element`
-// bytes. Returns nothing for interleaved matrices: tiles that span several of them have longer contiguous pieces.
-// Transposes in place always have that form.
-std::optional<matrix_work> matrices_of(const strided_copy& c, std::int64_t most_element = 16);
+// A copy as transposes of equal matrices. The runs are their elements. The other axes are a batch, in the destination's
+// order; a step along these may have any length in the source.
+struct transposed_axes {
+    const strided_axis *rows = nullptr, *cols = nullptr;  // of the copy
+    std::array<const strided_axis*, kMostAxes> batch;
+    int batch_rank = 0;
+    matrix_work matrix;  // without the batch
+};
+// Nothing if the copy does not have that form.
+std::optional<transposed_axes> transposed_axes_of(const strided_copy& c);
+
+// The copy as a batch of one axis, of elements of up to 16 bytes. Returns nothing for interleaved matrices: copies that
+// see several of them at once have longer contiguous pieces. Transposes in place always have that form.
+std::optional<matrix_work> matrices_of(const strided_copy& c);
 
 }  // namespace cornerturn

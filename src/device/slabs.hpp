@@ -15,8 +15,8 @@ enum class slab_order { copied, transposed };
 // Covers the matrices with tiles of the source, one for each block. Calls start(shape, part) for each slab, the part of
 // the work that fits in one grid. A slab is itself a matrix, so the kernel needs no special case. blockIdx.z counts the
 // matrices of a batch. Empty work: no launch.
-template <class Order, slab_order kOrder, class Start>
-void for_each_slab(const matrix_work& work, tile_extent tile, dim3 block, Start start) {
+template <class Order, slab_order kOrder, class Work, class Start>
+void for_each_slab(const Work& work, tile_extent tile, dim3 block, Start start) {
     if (work.rows == 0 || work.cols == 0) return;
     constexpr bool kTransposes = kOrder == slab_order::transposed;
     const auto least = [](std::int64_t a, std::int64_t b) { return a < b ? a : b; };
@@ -25,16 +25,15 @@ void for_each_slab(const matrix_work& work, tile_extent tile, dim3 block, Start 
     for (std::int64_t first = 0; first < work.count; first += kMaxGridZ) {
         for (std::int64_t row = 0; row < work.rows; row += slab_rows) {
             for (std::int64_t col = 0; col < work.cols; col += slab_cols) {
-                matrix_work part = work;
+                Work part = work;
+                leave_out(part, first);
                 part.rows = least(work.rows - row, slab_rows);
                 part.cols = least(work.cols - col, slab_cols);
                 part.count = least(work.count - first, kMaxGridZ);
-                part.source = static_cast<const unsigned char*>(work.source) +
-                              (first * work.source_stride + row * work.source_ld + col) * size;
-                part.destination = static_cast<unsigned char*>(work.destination) +
-                                   (first * work.destination_stride +
-                                    (kTransposes ? col * work.destination_ld + row : row * work.destination_ld + col)) *
-                                       size;
+                part.source = static_cast<const unsigned char*>(part.source) + (row * work.source_ld + col) * size;
+                part.destination =
+                    static_cast<unsigned char*>(part.destination) +
+                    (kTransposes ? col * work.destination_ld + row : row * work.destination_ld + col) * size;
                 const emulator::operand source{part.source, tile.rows * work.source_ld * size, tile.cols * size};
                 const emulator::operand destination{part.destination,
                                                     tile.rows * (kTransposes ? size : work.destination_ld * size),
@@ -61,21 +60,20 @@ void for_each_slab(const matrix_work& work, tile_extent tile, dim3 block, Start 
                 dim3 grid = Order::grid((part.rows + tile.back + tile.rows - 1) / tile.rows,
                                         (part.cols + tile.cols - 1) / tile.cols);
                 grid.z = static_cast<unsigned>(part.count);
-                // The emulator's classes of blocks need tiles that do not overlap.
-                start(launch_shape{grid, block, 0, tile.back == 0 ? &tiles : nullptr}, part);
+                // The emulator's classes of blocks need tiles that do not overlap, and batches of one axis.
+                const bool classes = tile.back == 0 && is_even(work);
+                start(launch_shape{grid, block, 0, classes ? &tiles : nullptr}, part);
             }
         }
     }
 }
 
 // Calls start(shape, part) for as many matrices at a time as blockIdx.z can count. blockIdx.x counts `blocks` for each.
-template <class Start>
-void for_each_grid(const matrix_work& work, std::int64_t blocks, dim3 block, Start start) {
+template <class Work, class Start>
+void for_each_grid(const Work& work, std::int64_t blocks, dim3 block, Start start) {
     for (std::int64_t first = 0; first < work.count; first += kMaxGridZ) {
-        matrix_work part = work;
-        part.source = static_cast<const unsigned char*>(work.source) + first * work.source_stride * work.element_size;
-        part.destination =
-            static_cast<unsigned char*>(work.destination) + first * work.destination_stride * work.element_size;
+        Work part = work;
+        leave_out(part, first);
         part.count = work.count - first < kMaxGridZ ? work.count - first : kMaxGridZ;
         start(launch_shape{dim3(static_cast<unsigned>(blocks), 1, static_cast<unsigned>(part.count)), block}, part);
     }

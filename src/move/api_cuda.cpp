@@ -1,8 +1,13 @@
 // cornerturn::cuda::transpose, copy and permute: check the arguments, choose a kernel, launch it.
 
 #include <cuda_runtime.h>
+#include <fcntl.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -107,9 +112,7 @@ void transpose_plan::operator()(const void* source, void* destination, cudaStrea
 
 std::string transpose_plan::explain(const void* source, const void* destination) const {
     strided_copy c = canonical(work_of(layout_, address_of(source), address_of(destination)));
-    const bool squares = layout_.rows == layout_.cols && layout_.source_ld == layout_.destination_ld &&
-                         layout_.source_stride == layout_.destination_stride;
-    if (c.source == c.destination && !squares) c.destination += std::uintptr_t{1} << 48;
+    if (c.source == c.destination && !has_equal_squares(layout_)) c.destination += std::uintptr_t{1} << 48;
     return moves::explain(c, device::gpu_of(device_));
 }
 
@@ -164,23 +167,39 @@ std::string copy_plan::explain(const void* source, const void* destination) cons
 }
 
 void save_choices(const std::string& file) {
-    // A file that is there already is replaced only by a whole one.
-    const std::string written = file + ".new";
+    const auto failed = [&] {
+        return invalid_argument("the choices cannot be written to " + file + ": " + std::strerror(errno));
+    };
+    // Others see the old file or the whole new one, also if several threads or processes save at once.
+    static std::atomic<unsigned> count = 0;
+    std::string written;
+    int made;
+    do {
+        written = file + "." + to_string(::getpid()) + "-" + to_string(count++);
+        made = ::open(written.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    } while (made < 0 && errno == EEXIST);
+    if (made < 0) throw failed();
+    ::close(made);
     std::ofstream to(written);
     to << moves::measured_text();
     to.close();
     if (!to || std::rename(written.c_str(), file.c_str()) != 0) {
+        const invalid_argument why = failed();
         std::remove(written.c_str());
-        throw invalid_argument("the choices cannot be written to " + file);
+        throw why;
     }
 }
 
 int load_choices(const std::string& file) {
     std::ifstream from(file);
+    if (!from) throw invalid_argument("the choices cannot be read from " + file + ": " + std::strerror(errno));
     std::ostringstream text;
     text << from.rdbuf();
-    if (!from) throw invalid_argument("the choices cannot be read from " + file);
-    return moves::read_measured(text.str());
+    try {
+        return moves::read_measured(text.str());
+    } catch (const invalid_argument& wrong) {
+        throw invalid_argument(file + ": " + wrong.what());
+    }
 }
 
 namespace detail {

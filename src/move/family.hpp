@@ -22,15 +22,13 @@ struct problem {
     std::optional<matrices> as_matrices;  // if it is a transpose
 
     problem(const strided_copy& c, const gpu& g)
-        : copy(c), on(g), units(c), touched(fetched_bytes(c, kMostBytesOfWindow)) {
-        if (const std::optional<matrix_work> work = matrices_of(c, kBlocksFrom - 1)) as_matrices.emplace(*work);
-    }
+        : copy(c), on(g), units(c), touched(fetched_bytes(c, kMostBytesOfWindow)), as_matrices(matrices_in(c)) {}
 };
 
 // The candidates of a copy.
 class offers {
 public:
-    void add(const candidate& one) { all_[static_cast<std::size_t>(count_++)] = one; }
+    void add(const candidate& one) { all_.at(static_cast<std::size_t>(count_++)) = one; }
     candidate* begin() { return all_.data(); }
     candidate* end() { return all_.data() + count_; }
 

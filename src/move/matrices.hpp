@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -34,6 +35,11 @@ inline constexpr tuning kVector[] = {
     {8, 32, 64, 256},   {16, 64, 16, 512},  {16, 32, 16, 256}, {16, 16, 32, 128},  {16, 64, 16, 256},
     {16, 32, 32, 256},  {16, 16, 64, 256},
 };
+// Threads that a multiprocessor should hold, by the vectors that each has in flight in its registers.
+constexpr int resident_of_vector(int element, int vectors) {
+    if (element == 1) return vectors > 4 ? 1280 : 1024;
+    return vectors > (element == 2 ? 2 : 4) ? 1536 : 2048;
+}
 // The same tiles in another order of the blocks, for large matrices whose rows collide in memory.
 inline constexpr tuning kVectorApart[] = {
     {1, 256, 256, 512}, {2, 128, 128, 512}, {4, 64, 64, 512}, {8, 64, 32, 512}, {16, 64, 16, 512},
@@ -64,6 +70,8 @@ struct tuning_list {
 
 // A few columns or rows: one kernel for each number of them, and for the first units.
 inline constexpr int kFew = 8, kFewThreads = 256;
+inline constexpr int kFewBlocks = 6;            // that a multiprocessor should hold
+inline constexpr int kFewTileBytes = 16 << 10;  // that a block stages, approximately
 template <int kUnits>
 consteval tuning_list<kUnits*(kFew - 1)> few_of(bool rows) {
     tuning_list<kUnits*(kFew - 1)> all{};
@@ -84,6 +92,7 @@ consteval tuning_list<5> each_unit(int threads) {
     for (const int unit : kUnitSizes) all.rows[row++] = {unit, 0, 0, threads};
     return all;
 }
+inline constexpr int kSmallRunBytes = 16 << 10;  // of the matrices that a block takes, approximately
 inline constexpr int kSmallThreads = 256, kBlockThreads = 256;
 inline constexpr auto kSmall = each_unit(kSmallThreads);
 inline constexpr auto kElements = each_unit(0), kElementsInPlace = each_unit(0);
@@ -95,7 +104,7 @@ inline constexpr tuning kVectorInPlace[] = {
 
 // Matrices, and what the choice depends on.
 struct matrices {
-    matrix_work work;
+    matrices_work work;
     int unit;             // the largest power of two, at most 16, that divides the element's size and both addresses
     bool whole_elements;  // an element is one unit
     bool vectors;         // every row on both sides begins at a vector of 16 bytes
@@ -103,11 +112,15 @@ struct matrices {
     bool packed_source, packed_destination;     // no gaps between rows
     bool packed_batch;                          // no gaps between rows or matrices, on either side
     bool in_place;
-    std::int64_t bytes;  // of all matrices
+    std::int64_t bytes;    // of all matrices
+    std::int64_t repeats;  // how many of them are the same in the source
 
     static constexpr int kMostAlignment = 64;
 
-    explicit matrices(const matrix_work& w);
+    explicit matrices(const matrices_work& w);
 };
+
+// The copy as a batch of transposes, if it has that form. The matrices' elements are the runs.
+std::optional<matrices> matrices_in(const strided_copy& c);
 
 }  // namespace cornerturn::moves

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <memory>
 #include <set>
 #include <stdexcept>
@@ -108,6 +109,12 @@ constexpr family kAll[] = {
     matrix_family<kernel_family::elements_in_place>("elements_in_place"),
     matrix_family<kernel_family::blocks_in_place>("blocks_in_place"),
 };
+static_assert(std::size(kAll) == kFamilies - 1 && [] {
+    for (std::size_t i = 0; i < std::size(kAll); ++i) {
+        if (kAll[i].by != static_cast<kernel_family>(i + 1)) return false;
+    }
+    return true;
+}());
 const family& family_of(kernel_family by) { return kAll[static_cast<int>(by) - 1]; }
 
 bool has_work(const strided_copy& c) { return !c.is_empty() && !is_same(c); }
@@ -248,8 +255,10 @@ const plan& plan_for(const strided_copy& c, const gpu& on) {
 namespace {
 
 std::string predicted_text(double cost) {
-    const std::string us = std::to_string(cost);
-    return "predicted " + us.substr(0, us.find('.') + 2) + " us";
+    std::array<char, 32> us;  // std::to_chars() ignores the locale
+    const auto end =
+        std::to_chars(us.data(), us.data() + us.size(), std::min(cost, 1e12), std::chars_format::fixed, 1).ptr;
+    return "predicted " + std::string(us.data(), end) + " us";
 }
 
 }  // namespace

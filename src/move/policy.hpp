@@ -56,7 +56,7 @@ struct plan {
     units_work pieces;
     tile_work tiles;
     int row = 0;  // for matrices: of the family's table
-    matrix_work matrices;
+    matrices_work matrices;
     gpu on;
 };
 

@@ -1,7 +1,6 @@
 // The families of transposes of matrices.
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 #include "move/cuts.hpp"
 #include "move/family.hpp"
@@ -113,7 +112,8 @@ counts count(kernel_family by, const tuning& t, const problem& p) {
     const std::int64_t e = w.element_size, unit = m.unit, word = std::max<std::int64_t>(4, unit), of_word = word / unit;
     const bool gaps = w.source_ld != w.cols;
     counts n;
-    n.written = n.read = real(m.bytes);
+    n.written = real(m.bytes);
+    n.read = n.written / real(m.repeats);
     n.waste = std::max(0.0, p.touched - n.read);
     n.gaps = bytes_cut_by_gaps(p.copy);
     n.waits[0] = 1;
@@ -146,7 +146,7 @@ counts count(kernel_family by, const tuning& t, const problem& p) {
             n.blocks = tiles.blocks;
             count_tiles(m, tiles, n);
             const std::int64_t vectors = t.tile_rows * t.tile_cols * e / kVectorBytes / t.threads;  // of a thread
-            resident_threads = e == 1 ? (vectors > 4 ? 1280 : 1024) : (vectors > (e == 2 ? 2 : 4) ? 1536 : 2048);
+            resident_threads = resident_of_vector(static_cast<int>(e), static_cast<int>(vectors));
             shared = t.tile_rows * t.tile_cols * real(e);
             const double warps = threads / kWarp, down = real(tiles.down * w.count),
                          across = real(tiles.across * w.count);
@@ -163,11 +163,11 @@ counts count(kernel_family by, const tuning& t, const problem& p) {
             const bool tall = by == kernel_family::tall;
             const std::int64_t few = tall ? w.cols : w.rows, length = tall ? w.rows : w.cols;
             const std::int64_t of_group = few * word,
-                               of_thread = std::max<std::int64_t>(1, (16 << 10) / (256 * of_group));
-            const std::int64_t groups = of_thread * 256, moved = groups * of_word;
+                               of_thread = std::max<std::int64_t>(1, kFewTileBytes / (kFewThreads * of_group));
+            const std::int64_t groups = of_thread * kFewThreads, moved = groups * of_word;
             n.blocks = real(up(length, moved) * w.count);
             shared = real(groups * of_group);
-            resident_threads = 6 * 256;
+            resident_threads = kFewBlocks * kFewThreads;
             const bool source_flat =
                 alignment(bits(w.source_stride * (w.count > 1) * e) | reinterpret_cast<std::uintptr_t>(w.source),
                           kVectorBytes) == kVectorBytes;
@@ -188,7 +188,7 @@ counts count(kernel_family by, const tuning& t, const problem& p) {
             break;
         }
         case kernel_family::small: {
-            const std::int64_t size = w.rows * w.cols * e, matrices = size < (16 << 10) ? (16 << 10) / size : 1;
+            const std::int64_t size = w.rows * w.cols * e, matrices = std::max<std::int64_t>(1, kSmallRunBytes / size);
             n.blocks = real(up(w.count, matrices));
             const auto begins =
                 reinterpret_cast<std::uintptr_t>(w.source) | reinterpret_cast<std::uintptr_t>(w.destination);
@@ -246,6 +246,10 @@ counts count(kernel_family by, const tuning& t, const problem& p) {
             x[2] = n.written / real(unit) / kWarp;
             threads = 256;
     }
+    if (m.repeats > 1) {
+        n.again += n.written - n.read;
+        n.again_apart = std::max(n.again_apart, 2 * real(m.bytes) / real(m.repeats));
+    }
     x[0] = n.blocks * threads / kWarp;
     x[1] *= x[0];
     x[8] = real(up<std::int64_t>(w.count, 65535)) - 1;  // further launches
@@ -279,7 +283,31 @@ std::span<const tuning> rows_of(kernel_family f) {
     }
 }
 
-matrices::matrices(const matrix_work& w) : work(w) {
+std::optional<matrices> matrices_in(const strided_copy& c) {
+    const bool in_place = is_in_place(c);
+    const int most = in_place ? 1 : batch_axes::kMost;
+    if (c.rank < 2 || c.rank > 2 + most || (c.run >= kBlocksFrom && !in_place)) return std::nullopt;
+    const std::optional<transposed_axes> axes = transposed_axes_of(c);
+    if (!axes) return std::nullopt;
+    matrices_work work{axes->matrix, {}};
+    std::uint64_t source_bits = 0, destination_bits = 0;
+    for (int i = 0; i < axes->batch_rank; ++i) {
+        const strided_axis& a = *axes->batch[static_cast<std::size_t>(i)];
+        const std::int64_t source = a.source / c.run, destination = a.destination / c.run;
+        work.count *= a.extent;
+        work.source_stride = source, work.destination_stride = destination;
+        source_bits |= bits(source), destination_bits |= bits(destination);
+        work.batch.axes[i] = {divider(static_cast<unsigned>(a.extent)), source, destination};
+    }
+    if (axes->batch_rank > 1) {
+        work.batch.rank = axes->batch_rank;
+        work.source_stride = alignment(source_bits, matrices::kMostAlignment);
+        work.destination_stride = alignment(destination_bits, matrices::kMostAlignment);
+    }
+    return matrices(work);
+}
+
+matrices::matrices(const matrices_work& w) : work(w) {
     const auto address = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p); };
     const auto alignment_of_rows = [&](const void* data, std::int64_t rows, std::int64_t ld, std::int64_t stride) {
         return alignment(
@@ -294,10 +322,12 @@ matrices::matrices(const matrix_work& w) : work(w) {
     vectors = std::min(from_alignment, to_alignment) >= kVectorBytes;
     packed_source = w.source_ld == w.cols || w.rows == 1;
     packed_destination = w.destination_ld == w.rows || w.cols == 1;
-    packed_batch = packed_source && packed_destination &&
+    packed_batch = packed_source && packed_destination && w.batch.rank == 0 &&
                    (w.count == 1 || (w.source_stride == size && w.destination_stride == size));
     in_place = w.source == w.destination;
     bytes = size * w.count * e;
+    repeats = w.batch.rank == 0 && w.source_stride == 0 ? w.count : 1;
+    for (int i = 0; i < w.batch.rank; ++i) repeats *= w.batch.axes[i].source == 0 ? w.batch.axes[i].by.d : 1;
 }
 
 void offer_matrices(kernel_family by, const problem& p, offers& to) {

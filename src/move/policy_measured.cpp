@@ -113,11 +113,17 @@ std::string measured_text() {
 int read_measured(const std::string& text) {
     std::istringstream lines(text);
     std::string line;
-    if (!std::getline(lines, line) || line != kFirstLine)
+    const auto next = [&] {
+        if (!std::getline(lines, line)) return false;
+        if (line.ends_with('\r')) line.pop_back();
+        return true;
+    };
+    if (!next() || line != kFirstLine) {
         throw invalid_argument(std::string("the file is no file of choices: its first line must be '") + kFirstLine +
                                "'");
+    }
     std::vector<std::pair<key, candidate>> all;
-    for (int number = 2; std::getline(lines, line); ++number) {
+    for (int number = 2; next(); ++number) {
         std::istringstream words(line);
         words.imbue(std::locale::classic());
         key of;
@@ -127,7 +133,7 @@ int read_measured(const std::string& text) {
         std::getline(words, way);
         if (of.size() < kLeastOfKey || (of.size() - kLeastOfKey) % 3 != 0 || way.empty())
             throw invalid_argument("line " + std::to_string(number) +
-                                   " of the file of choices is damaged: it must be numbers and the name of a way");
+                                   " is damaged: it must be numbers and the name of a way");
         if (const auto found = way_named(way)) all.emplace_back(std::move(of), *found);
     }
     for (auto& [of, way] : all) remember(std::move(of), way);

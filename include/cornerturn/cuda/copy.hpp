@@ -40,7 +40,7 @@ namespace cornerturn::cuda {
 
 /// How a plan chooses among the kernels that can make its copy.
 enum class choice {
-    predicted,  ///< The one with the least predicted time. All plain calls do this.
+    predicted,  ///< The one with the least predicted time, or that was measured before. All plain calls do this.
     measured,   ///< The fastest one, when all that may be the fastest are timed.
 };
 
@@ -63,7 +63,7 @@ public:
               const cornerturn::detail::axis_list& destination_strides, std::int64_t element_size,
               std::int64_t element_alignment = 1);
 
-    /// Makes a plan, and with choice::measured times the kernels first. Their number is between 2 and about 60, and
+    /// Makes a plan, and with choice::measured times the kernels first. There are at most about 30 of them, and
     /// each copies the tensor at most 20 times: tenths of a second for a tensor of a GB. This pays for a layout that is
     /// used thousands of times, or if the predicted choice is wrong: it is within 5 % of the best in about 19 layouts
     /// of 20 (docs/experiments/copies.md).

@@ -77,7 +77,8 @@ public:
     /// @return The number of the device.
     int device() const { return device_; }
 
-    /// Says in one line which kernel would run for these addresses, how it is tuned, and why.
+    /// Says in one line which kernel would run for these addresses, how it is tuned, its predicted time, and the
+    /// next two ways.
     /// @param source The address of the source.
     /// @param destination The address of the destination.
     /// @return The line.

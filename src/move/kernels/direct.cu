@@ -19,7 +19,7 @@ struct direct {
 };
 
 template <int kElement, int kAccess, int kAcross, int kThreads>
-__global__ void __launch_bounds__(kThreads) transpose_direct(matrix_work work) {
+__global__ void __launch_bounds__(kThreads) transpose_direct(moves::matrices_work work) {
     using shape = direct<kElement, kAccess, kAcross, kThreads>;
     using access = storage_t<kAccess>;
     using word = word_t<kElement>;
@@ -60,10 +60,10 @@ __global__ void __launch_bounds__(kThreads) transpose_direct(matrix_work work) {
 }
 
 template <int kElement, int kAccess, int kAcross, int kThreads>
-void run(const matrix_work& work, const gpu&) {
+void run(const moves::matrices_work& work, const gpu&) {
     using shape = direct<kElement, kAccess, kAcross, kThreads>;
     for_each_slab<column_major, slab_order::transposed>(
-        work, {shape::kRows, shape::kCols}, dim3(kThreads), [](launch_shape grid, const matrix_work& part) {
+        work, {shape::kRows, shape::kCols}, dim3(kThreads), [](launch_shape grid, const moves::matrices_work& part) {
             grid.early = true;
             launch(grid, transpose_direct<kElement, kAccess, kAcross, kThreads>, part);
         });

@@ -2,6 +2,7 @@
 //
 // Tiles are staged in shared memory. They are cut at the launch, for the element and the matrix.
 #include "move/kernels/kernels.hpp"
+#include "move/kernels/places.hpp"
 #include "move/kernels/unit_tile.hpp"
 
 namespace CORNERTURN_KERNELS {
@@ -15,29 +16,30 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, (unit_tile<kUnit, kUnits, kShi
     using tiles = unit_tile<kUnit, kUnits, kShifted>;
     CORNERTURN_DYNAMIC_SHARED(byte, tile);
     const tile_index index = column_major::tile_of(blockIdx, gridDim);
-    const std::int64_t row = index.row * cut.moved, col = index.col * cut.cols, matrix = blockIdx.z;
-    tiles::load(work, cut, work.source + matrix * work.from_stride, row - cut.back, static_cast<int>(col) * cut.element,
-                tile, threadIdx.x);
+    const std::int64_t row = index.row * cut.moved, col = index.col * cut.cols;
+    const place_of_matrix matrix(work.batch, work.from_stride, work.to_stride);
+    tiles::load(work, cut, work.source + matrix.source, row - cut.back, static_cast<int>(col) * cut.element, tile,
+                threadIdx.x);
     __syncthreads();
-    tiles::store(work, cut, work.destination + matrix * work.to_stride + col * work.to_pitch + row * cut.element, row,
+    tiles::store(work, cut, work.destination + matrix.destination + col * work.to_pitch + row * cut.element, row,
                  work.cols - col, tile);
 }
 
 // Whether every row of the destination begins at a sector.
-bool has_whole_sectors(const matrix_work& work) {
+bool has_whole_sectors(const moves::matrices_work& work) {
     return aligned_to(kSectorBytes, work.destination, work.destination_ld, work.destination_stride, work);
 }
 // Whether every row of the source begins at a word.
-bool has_whole_words(const matrix_work& work) {
+bool has_whole_words(const moves::matrices_work& work) {
     return aligned_to(4, work.source, work.source_ld, work.source_stride, work);
 }
 
 template <int kUnit, int kUnits, bool kShifted>
-void run_tiles(const matrix_work& work, const gpu& on) {
+void run_tiles(const moves::matrices_work& work, const gpu& on) {
     using tiles = unit_tile<kUnit, kUnits, kShifted>;
     const unit_cut cut = moves::cut_into_tiles(work, on, has_whole_sectors(work), tiles::kShape);
     for_each_slab<column_major, slab_order::transposed>(
-        work, {cut.moved, cut.cols}, dim3(cut.threads), [&](launch_shape shape, const matrix_work& part) {
+        work, {cut.moved, cut.cols}, dim3(cut.threads), [&](launch_shape shape, const moves::matrices_work& part) {
             shape.dynamic_shared_bytes = static_cast<std::size_t>(cut.bytes);
             shape.tiles = nullptr;  // what a tile reads depends on the memory around it
             launch(shape, transpose_units<kUnit, kUnits, kShifted>, tiles::in_bytes(part, cut), cut);
@@ -45,7 +47,7 @@ void run_tiles(const matrix_work& work, const gpu& on) {
 }
 
 template <int kUnit>
-void run_units(const matrix_work& work, const gpu& on) {
+void run_units(const moves::matrices_work& work, const gpu& on) {
     if constexpr (kUnit < 4) {
         switch (work.element_size / kUnit) {
             case 3:

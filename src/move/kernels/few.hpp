@@ -14,8 +14,7 @@
 
 namespace CORNERTURN_KERNELS {
 
-inline constexpr int kFewThreads = moves::kFewThreads, kFewBlocks = 6;  // blocks that a multiprocessor should hold
-inline constexpr int kFewTileBytes = 16 << 10;                          // that a block stages, approximately
+using moves::kFewBlocks, moves::kFewThreads, moves::kFewTileBytes;
 
 // What both directions share: how groups are assigned to the threads of a block.
 template <int kElement, int kCount>

@@ -1,6 +1,7 @@
 // Matrices with 2 to 8 columns and no gaps between their rows: see few.hpp.
 #include "move/kernels/few.hpp"
 #include "move/kernels/kernels.hpp"
+#include "move/kernels/places.hpp"
 
 namespace CORNERTURN_KERNELS {
 namespace {
@@ -147,15 +148,16 @@ struct few_columns {
 
 template <int kElement, int kCount, bool kAligned, bool kShifted>
 __global__ void CORNERTURN_RESIDENT(kFewThreads, kFewThreads* kFewBlocks)
-    transpose_few_columns(matrix_work work, result_policy result) {
+    transpose_few_columns(moves::matrices_work work, result_policy result) {
     using few = few_columns<kElement, kCount, kAligned, kShifted>;
     using layout = typename few::layout;
     __shared__ uint4 staged[few::kVectors];
     byte* const stage = reinterpret_cast<byte*>(staged);
-    const std::int64_t matrix = blockIdx.z, row = std::int64_t{blockIdx.x} * few::kRows;
+    const place_of_matrix matrix(work);
+    const std::int64_t row = std::int64_t{blockIdx.x} * few::kRows;
     const std::int64_t pitch = work.destination_ld * kElement;
-    const byte* const source = static_cast<const byte*>(work.source) + matrix * work.source_stride * kElement;
-    byte* const destination = static_cast<byte*>(work.destination) + matrix * work.destination_stride * kElement;
+    const byte* const source = static_cast<const byte*>(work.source) + matrix.source * kElement;
+    byte* const destination = static_cast<byte*>(work.destination) + matrix.destination * kElement;
     const byte* const begin = source + row * (kCount * kElement);
     const unsigned past = few::past_vector(begin);
     const byte* const from = begin - past - few::kBefore;
@@ -177,19 +179,19 @@ __global__ void CORNERTURN_RESIDENT(kFewThreads, kFewThreads* kFewBlocks)
 }
 
 template <int kElement, int kCount, bool kAligned, bool kShifted>
-void start_few_columns(const matrix_work& work, const gpu& on) {
+void start_few_columns(const moves::matrices_work& work, const gpu& on) {
     using few = few_columns<kElement, kCount, kAligned, kShifted>;
     // A word that begins before a tile's end may end after it.
     const std::int64_t rows = work.rows + (kShifted ? few::kPerWord - 1 : 0);
     for_each_grid(work, (rows + few::kRows - 1) / few::kRows, dim3(kFewThreads),
-                  [&](const launch_shape& shape, const matrix_work& part) {
+                  [&](const launch_shape& shape, const moves::matrices_work& part) {
                       launch(shape, transpose_few_columns<kElement, kCount, kAligned, kShifted>, part,
                              policy_for(part, on));
                   });
 }
 
 template <int kElement, int kCount>
-void run_few_columns(const matrix_work& work, const gpu& on) {
+void run_few_columns(const moves::matrices_work& work, const gpu& on) {
     const bool aligned = aligned_to(kVectorBytes, work.source, 0, work.source_stride, work);
     if constexpr (kElement < 4) {
         if (!aligned_to(4, work.destination, work.destination_ld, work.destination_stride, work))

@@ -1,6 +1,7 @@
 // Matrices with 2 to 8 rows whose transposes have no gaps between their rows: see few.hpp.
 #include "move/kernels/few.hpp"
 #include "move/kernels/kernels.hpp"
+#include "move/kernels/places.hpp"
 
 namespace CORNERTURN_KERNELS {
 namespace {
@@ -119,15 +120,16 @@ struct few_rows {
 
 template <int kElement, int kCount, bool kAligned, bool kFlat>
 __global__ void CORNERTURN_RESIDENT(kFewThreads, kFewThreads* kFewBlocks)
-    transpose_few_rows(matrix_work work, result_policy result) {
+    transpose_few_rows(moves::matrices_work work, result_policy result) {
     using few = few_rows<kElement, kCount, kAligned, kFlat>;
     constexpr int kPerWord = few::kPerWord;
     __shared__ uint4 staged[few::tile::kBytes / kVectorBytes];
     byte* const stage = reinterpret_cast<byte*>(staged);
-    const std::int64_t matrix = blockIdx.z, pitch = work.source_ld * kElement;
+    const place_of_matrix matrix(work);
+    const std::int64_t pitch = work.source_ld * kElement;
     const std::int64_t col = std::int64_t{blockIdx.x} * (few::kMoved * kPerWord);
-    const byte* const source = static_cast<const byte*>(work.source) + matrix * work.source_stride * kElement;
-    byte* const destination = static_cast<byte*>(work.destination) + matrix * work.destination_stride * kElement;
+    const byte* const source = static_cast<const byte*>(work.source) + matrix.source * kElement;
+    byte* const destination = static_cast<byte*>(work.destination) + matrix.destination * kElement;
     const unsigned past =
         kFlat ? 0 : static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(destination)) % kSectorBytes;
     const unsigned offset = few::kBack * few::group::kBytes - past;
@@ -149,19 +151,19 @@ __global__ void CORNERTURN_RESIDENT(kFewThreads, kFewThreads* kFewBlocks)
 }
 
 template <int kElement, int kCount, bool kAligned, bool kFlat>
-void start_few_rows(const matrix_work& work, const gpu& on) {
+void start_few_rows(const moves::matrices_work& work, const gpu& on) {
     using few = few_rows<kElement, kCount, kAligned, kFlat>;
     // The first sector that the blocks write begins less than a sector before the destination.
     const std::int64_t moved = std::int64_t{few::kMoved} * few::kPerWord * kCount;
     const std::int64_t total = work.rows * work.cols + (kFlat ? 0 : kSectorBytes / kElement - 1);
     for_each_grid(work, (total + moved - 1) / moved, dim3(kFewThreads),
-                  [&](const launch_shape& shape, const matrix_work& part) {
+                  [&](const launch_shape& shape, const moves::matrices_work& part) {
                       launch(shape, transpose_few_rows<kElement, kCount, kAligned, kFlat>, part, policy_for(part, on));
                   });
 }
 
 template <int kElement, int kCount>
-void run_few_rows(const matrix_work& work, const gpu& on) {
+void run_few_rows(const moves::matrices_work& work, const gpu& on) {
     const bool flat = aligned_to(kVectorBytes, work.destination, 0, work.destination_stride, work);
     if constexpr (kElement < 4) {
         if (!aligned_to(4, work.source, work.source_ld, work.source_stride, work))

@@ -29,12 +29,12 @@ struct pair_order {
 };
 
 template <class Start>
-void for_each_pair(const matrix_work& work, int tile, int threads, unsigned side_log, Start start) {
+void for_each_pair(const moves::matrices_work& work, int tile, int threads, unsigned side_log, Start start) {
     if (work.rows == 0) return;
     const auto tiles = static_cast<unsigned>((work.rows + tile - 1) / tile);
     const pair_order order{tiles, tiles >= 2u << side_log ? side_log : 0};
     for_each_grid(work, order.blocks(), dim3(static_cast<unsigned>(threads)),
-                  [&](const launch_shape& shape, const matrix_work& part) { start(shape, part, order); });
+                  [&](const launch_shape& shape, const moves::matrices_work& part) { start(shape, part, order); });
 }
 
 // Exchanges a tile below the diagonal with its mirror image. Of the tile, rows x cols elements exist. On the diagonal
@@ -53,7 +53,7 @@ __device__ __forceinline__ void exchange(byte* below, byte* above, std::int64_t 
 
 template <int kElement, int kTile, int kThreads>
 __global__ void __launch_bounds__(kThreads)
-    transpose_vector_in_place(matrix_work work, pair_order order, result_policy result) {
+    transpose_vector_in_place(moves::matrices_work work, pair_order order, result_policy result) {
     CORNERTURN_DYNAMIC_SHARED(uint4, tiles);
     using tile = vector_tile<kElement, kTile, kTile, kThreads>;
     const tile_index index = order.tile_of(blockIdx.x);
@@ -72,11 +72,12 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <int kElement, int kTile, int kThreads>
-void run_vector(const matrix_work& work, const gpu& on) {
-    for_each_pair(work, kTile, kThreads, 2, [&](launch_shape shape, const matrix_work& part, pair_order order) {
-        shape.dynamic_shared_bytes = 2 * vector_tile<kElement, kTile, kTile, kThreads>::kBytes;
-        launch(shape, transpose_vector_in_place<kElement, kTile, kThreads>, part, order, policy_for(part, on));
-    });
+void run_vector(const moves::matrices_work& work, const gpu& on) {
+    for_each_pair(
+        work, kTile, kThreads, 2, [&](launch_shape shape, const moves::matrices_work& part, pair_order order) {
+            shape.dynamic_shared_bytes = 2 * vector_tile<kElement, kTile, kTile, kThreads>::kBytes;
+            launch(shape, transpose_vector_in_place<kElement, kTile, kThreads>, part, order, policy_for(part, on));
+        });
 }
 
 // Elements of any size and alignment. Half of a block's threads have one tile, and half have the other.
@@ -169,7 +170,7 @@ __global__ void CORNERTURN_RESIDENT(2 * kHalf, kResident<kUnit>)
 // Cuts a matrix into square tiles. Their size was measured on an H200. On GPUs with less shared memory they are
 // smaller: registers, not shared memory, should limit the blocks of a multiprocessor. A block has two tiles.
 template <class Tiles, int kUnit>
-unit_cut square_cut(const matrix_work& work, const gpu& on) {
+unit_cut square_cut(const moves::matrices_work& work, const gpu& on) {
     constexpr int kMeasured = (kUnit == 2 ? 32 : 16) << 10, kBlocks = kResident<kUnit> / (2 * kHalf);
     constexpr int kThreads = kUnit == 1 && Tiles::kTransposed ? kHalf / 2 : kHalf;
     const int fitting = on.shared_bytes / (2 * kBlocks), tile_bytes = kMeasured < fitting ? kMeasured : fitting;
@@ -197,18 +198,18 @@ unit_cut square_cut(const matrix_work& work, const gpu& on) {
 }
 
 template <int kUnit, int kUnits>
-void run_tiles(const matrix_work& work, const gpu& on) {
+void run_tiles(const moves::matrices_work& work, const gpu& on) {
     using tiles = tile_of_units<kUnit, kUnits>;
     const unit_cut cut = square_cut<tiles, kUnit>(work, on);
     for_each_pair(work, cut.cols, 2 * cut.threads, 3,
-                  [&](launch_shape shape, const matrix_work& part, pair_order order) {
+                  [&](launch_shape shape, const moves::matrices_work& part, pair_order order) {
                       shape.dynamic_shared_bytes = 2 * static_cast<std::size_t>(cut.bytes);
                       launch(shape, transpose_units_in_place<kUnit, kUnits>, tiles::in_bytes(part, cut), cut, order);
                   });
 }
 
 template <int kUnit>
-void run_units(const matrix_work& work, const gpu& on) {
+void run_units(const moves::matrices_work& work, const gpu& on) {
     if constexpr (kUnit < 4) {
         switch (work.element_size / kUnit) {
             case 1: return run_tiles<kUnit, 1>(work, on);
@@ -228,7 +229,7 @@ constexpr int kBlockThreads = moves::kBlockThreads;
 
 template <int kUnit>
 __global__ void __launch_bounds__(kBlockThreads)
-    transpose_blocks_in_place(matrix_work work, unsigned units, unsigned tile_rows) {
+    transpose_blocks_in_place(moves::matrices_work work, unsigned units, unsigned tile_rows) {
     using unit = storage_t<kUnit>;
     const tile_index index = row_major::tile_of(blockIdx, gridDim);
     const std::int64_t row = index.row * tile_rows, col = index.col, ld = work.destination_ld, n = units;
@@ -253,12 +254,12 @@ __global__ void __launch_bounds__(kBlockThreads)
 }
 
 template <int kUnit>
-void run_blocks(const matrix_work& work, const gpu&) {
+void run_blocks(const moves::matrices_work& work, const gpu&) {
     const auto units = static_cast<unsigned>(work.element_size / kUnit);
     const unsigned tile_rows = units < 4 * kBlockThreads ? 4 * kBlockThreads / units : 1;
     // A single slab, for any matrix that fits in memory: a part of the matrix cannot be transposed in place.
     for_each_slab<row_major, slab_order::transposed>(
-        work, {tile_rows, 1}, dim3(kBlockThreads), [&](launch_shape shape, const matrix_work& part) {
+        work, {tile_rows, 1}, dim3(kBlockThreads), [&](launch_shape shape, const moves::matrices_work& part) {
             shape.tiles = nullptr;
             launch(shape, transpose_blocks_in_place<kUnit>, part, units, tile_rows);
         });

@@ -21,14 +21,15 @@ void run_groups(const moves::tile_work& work, int unit, bool shifted, bool align
 void run_units(const moves::units_work& work, int unit, int units, int each, result_policy result,
                const launch_shape& shape);
 
-// `apart`: the largest power of two, at most 16, that divides the distance from source to destination for every byte.
+// `relative_alignment`: the largest power of two, at most 16, that divides the distance from source to destination for
+// every byte.
 void run_rows(const moves::rows_work& work, int unit, int relative_alignment, result_policy result, bool keeps_lines,
               const launch_shape& shape);
 
 // ---- Transposes of matrices: one kernel for each row of a table (move/matrices.hpp)
 
 // Moves the work on that GPU. The caller has chosen the kernel for both, so nothing is checked.
-using run_work = void (*)(const matrix_work& work, const gpu& on);
+using run_work = void (*)(const moves::matrices_work& work, const gpu& on);
 
 run_work direct_kernel(int row);
 run_work vector_kernel(int row);

@@ -36,7 +36,7 @@ run_work kernel_for(const moves::plan& p) {
 void run_plan(const moves::plan& p) {
     if (p.by == kernel_family::nothing) return;
     if (const run_work run = kernel_for(p)) {
-        matrix_work work = p.matrices;
+        moves::matrices_work work = p.matrices;
         work.keeps_lines = keeps_lines();
         return run(work, p.on);
     }

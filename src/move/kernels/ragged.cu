@@ -9,6 +9,7 @@
 // What limits it: the number of loads in flight. A thread issues all of its loads before it needs the first.
 #include "move/kernels/bytes.hpp"
 #include "move/kernels/kernels.hpp"
+#include "move/kernels/places.hpp"
 
 namespace CORNERTURN_KERNELS {
 namespace {
@@ -87,14 +88,16 @@ struct ragged_tile {
 };
 
 template <int kElement, int kRows, int kCols, int kThreads, int kResident>
-__global__ void CORNERTURN_RESIDENT(kThreads, kResident) transpose_ragged(matrix_work work, result_policy result) {
+__global__ void CORNERTURN_RESIDENT(kThreads, kResident)
+    transpose_ragged(moves::matrices_work work, result_policy result) {
     using tiles = ragged_tile<kElement, kRows, kCols, kThreads>;
     CORNERTURN_DYNAMIC_SHARED(typename tiles::element, tile);
     const tile_index index = column_major::tile_of(blockIdx, gridDim);
-    const std::int64_t row = index.row * tiles::kMoved, col = index.col * kCols, matrix = blockIdx.z;
+    const std::int64_t row = index.row * tiles::kMoved, col = index.col * kCols;
+    const place_of_matrix matrix(work);
     const std::int64_t from_pitch = work.source_ld * kElement, to_pitch = work.destination_ld * kElement;
-    const byte* const source = static_cast<const byte*>(work.source) + matrix * work.source_stride * kElement;
-    byte* const destination = static_cast<byte*>(work.destination) + matrix * work.destination_stride * kElement;
+    const byte* const source = static_cast<const byte*>(work.source) + matrix.source * kElement;
+    byte* const destination = static_cast<byte*>(work.destination) + matrix.destination * kElement;
 
     const std::int64_t first_row = row - tiles::kBack;
     const read_policy read(work.keeps_lines);
@@ -118,10 +121,11 @@ __global__ void CORNERTURN_RESIDENT(kThreads, kResident) transpose_ragged(matrix
 }
 
 template <int kElement, int kRows, int kCols, int kThreads, int kResident>
-void run(const matrix_work& work, const gpu& on) {
+void run(const moves::matrices_work& work, const gpu& on) {
     using tiles = ragged_tile<kElement, kRows, kCols, kThreads>;
     for_each_slab<column_major, slab_order::transposed>(
-        work, {tiles::kMoved, kCols, tiles::kBack}, dim3(kThreads), [&](launch_shape shape, const matrix_work& part) {
+        work, {tiles::kMoved, kCols, tiles::kBack}, dim3(kThreads),
+        [&](launch_shape shape, const moves::matrices_work& part) {
             shape.dynamic_shared_bytes = tiles::kBytes;
             launch(shape, transpose_ragged<kElement, kRows, kCols, kThreads, kResident>, part, policy_for(part, on));
         });

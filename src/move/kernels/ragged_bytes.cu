@@ -14,6 +14,7 @@
 // Few blocks are at an edge, but they end last. As far as possible they run the code of all others: code that is not in
 // the instruction cache must be fetched, and the fetch waits until earlier loads of data are done.
 #include "move/kernels/kernels.hpp"
+#include "move/kernels/places.hpp"
 #include "move/kernels/unaligned.hpp"
 
 namespace CORNERTURN_KERNELS {
@@ -314,26 +315,27 @@ struct byte_tile {
     // The tiles for which all words that are read, those around the tile included, lie in the matrix and not in a gap.
     // Tile (i, j) holds the rows from i * kMoved - kBack on.
     static_assert(kMoved - kBack >= kColsOfPair, "so many rows, of a column or more, lie before tile (1, 0)");
-    static tile_range readable(const matrix_work& work) {
+    static tile_range readable(const moves::matrices_work& work) {
         if (work.source_ld > work.cols) return {1, work.rows / kMoved, 1, (work.cols - kReach + kCols) / kCols};
         const std::int64_t rows_beyond = (kHeld + kColsOfPair + work.cols - 1) / work.cols;
         return {1, (work.rows - rows_beyond) / kMoved, 0, kAll};
     }
     // The tiles whose rows all exist. For these, store_ends() has nothing to write.
-    static tile_range writable(const matrix_work& work) { return {1, work.rows / kMoved, 0, kAll}; }
+    static tile_range writable(const moves::matrices_work& work) { return {1, work.rows / kMoved, 0, kAll}; }
 };
 
 template <int kElement, int kColBytes, int kLanes, int kThreads, int kResident, bool kShared>
 __global__ void CORNERTURN_RESIDENT(kThreads, kResident)
-    transpose_ragged_bytes(matrix_work work, tile_range readable, tile_range writable, result_policy result) {
+    transpose_ragged_bytes(moves::matrices_work work, tile_range readable, tile_range writable, result_policy result) {
     using tiles = byte_tile<kElement, kColBytes, kLanes, kThreads, kShared>;
     CORNERTURN_DYNAMIC_SHARED(unsigned, tile);
     const unsigned tile_row = blockIdx.x, tile_col = blockIdx.y;  // as in column_major
-    const std::int64_t row = std::int64_t{tile_row} * tiles::kMoved, matrix = blockIdx.z;
+    const std::int64_t row = std::int64_t{tile_row} * tiles::kMoved;
+    const place_of_matrix matrix(work);
     const std::int64_t col = tile_col * static_cast<unsigned>(tiles::kCols);
     const std::int64_t from_pitch = work.source_ld * kElement, to_pitch = work.destination_ld * kElement;
-    const byte* const source = static_cast<const byte*>(work.source) + matrix * work.source_stride * kElement;
-    byte* const destination = static_cast<byte*>(work.destination) + matrix * work.destination_stride * kElement;
+    const byte* const source = static_cast<const byte*>(work.source) + matrix.source * kElement;
+    byte* const destination = static_cast<byte*>(work.destination) + matrix.destination * kElement;
 
     tiles::load({source, from_pitch, row - tiles::kBack, col, work.rows, work.cols, read_policy(work.keeps_lines)},
                 readable.has(tile_row, tile_col), tile);
@@ -345,11 +347,11 @@ __global__ void CORNERTURN_RESIDENT(kThreads, kResident)
 }
 
 template <int kElement, int kColBytes, int kLanes, int kThreads, int kResident, bool kShared>
-void run(const matrix_work& work, const gpu& on) {
+void run(const moves::matrices_work& work, const gpu& on) {
     using tiles = byte_tile<kElement, kColBytes, kLanes, kThreads, kShared>;
     for_each_slab<column_major, slab_order::transposed>(
         work, {tiles::kMoved, tiles::kCols, tiles::kBack}, dim3(kThreads),
-        [&](launch_shape shape, const matrix_work& part) {
+        [&](launch_shape shape, const moves::matrices_work& part) {
             shape.dynamic_shared_bytes = tiles::kBytes;
             launch(shape, transpose_ragged_bytes<kElement, kColBytes, kLanes, kThreads, kResident, kShared>, part,
                    tiles::readable(part), tiles::writable(part), policy_for(part, on));

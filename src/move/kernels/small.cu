@@ -9,7 +9,7 @@ namespace CORNERTURN_KERNELS {
 namespace {
 
 constexpr int kThreads = moves::kSmallThreads;
-constexpr int kRunBytes = 16 << 10;  // that a block moves, approximately, unless one matrix is larger
+using moves::kSmallRunBytes;  // unless one matrix is larger
 
 // Stages the bytes [begin, end) in whole vectors. Of the bytes around them, only those in [first, last) are read.
 // kInside: all of these exist. Returns the position of `begin`.
@@ -82,7 +82,7 @@ struct cursor {
 // squares, and by_rows.d of these in a column.
 template <int kElement, bool kSquares>
 __global__ void CORNERTURN_RESIDENT(kThreads, 2048)
-    transpose_small(matrix_work work, int matrices, divider by_matrix, divider by_rows) {
+    transpose_small(moves::matrices_work work, int matrices, divider by_matrix, divider by_rows) {
     using stage = staged<kElement>;
     using word = typename stage::word;
     constexpr int kWord = stage::kWord, kPerWord = kElementsPerWord<kElement>;
@@ -132,10 +132,10 @@ __global__ void CORNERTURN_RESIDENT(kThreads, 2048)
 }
 
 template <int kElement>
-void run_small(const matrix_work& work, const gpu&) {
+void run_small(const moves::matrices_work& work, const gpu&) {
     constexpr int kPerWord = kElementsPerWord<kElement>;
     const auto size = static_cast<int>(work.rows * work.cols);
-    const int matrices = size * kElement < kRunBytes ? kRunBytes / (size * kElement) : 1;
+    const int matrices = size * kElement < kSmallRunBytes ? kSmallRunBytes / (size * kElement) : 1;
     const auto bits =
         reinterpret_cast<std::uintptr_t>(work.source) | reinterpret_cast<std::uintptr_t>(work.destination);
     const bool squares = kPerWord == 1 || (((work.rows | work.cols) * kElement) % 4 == 0 && bits % 4 == 0);

@@ -27,6 +27,7 @@ struct unit_work {
     const byte* source;
     byte* destination;
     std::int64_t rows, cols, from_pitch, to_pitch, from_stride, to_stride;
+    moves::batch_axes batch;
     std::int64_t size;            // of the source, from the start of its first element to the end of its last
     std::int64_t step;            // from one row that a thread reads to its next
     std::int64_t reach;           // from the first byte that a thread reads to the end of its last
@@ -58,9 +59,11 @@ struct unit_tile {
     static_assert(!kTransposed || (kUnit < 4 && kUnits % 2 == 1));
     static_assert(kAtOnce == 1 || kAtOnce == 2 || kAtOnce == 4 || kAtOnce == 8);
 
-    static unit_work in_bytes(const matrix_work& work, const unit_cut& cut) {
+    static unit_work in_bytes(const moves::matrices_work& work, const unit_cut& cut) {
         const std::int64_t element = cut.element, pitch = work.source_ld * element, length = work.cols * element;
         const std::int64_t step = cut.at_once * kRows * pitch;
+        moves::batch_axes batch = work.batch;
+        for (auto& axis : batch.axes) axis.source *= element, axis.destination *= element;
         return {static_cast<const byte*>(work.source),
                 static_cast<byte*>(work.destination),
                 work.rows,
@@ -69,6 +72,7 @@ struct unit_tile {
                 work.destination_ld * element,
                 work.source_stride * element,
                 work.destination_stride * element,
+                batch,
                 (work.rows - 1) * pitch + length,
                 step,
                 (cut.iterations - 1) * step + (kRows - 1) * pitch + kThrough,

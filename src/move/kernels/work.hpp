@@ -26,6 +26,7 @@
 #include <cstdint>
 
 #include "core/divider.hpp"
+#include "core/matrix_work.hpp"
 #include "core/strided.hpp"
 
 namespace cornerturn::moves {
@@ -44,7 +45,7 @@ inline constexpr int kPiecesOfThread = 4;
 // One axis of an index that counts several axes.
 struct digit {
     divider by;                        // divides by its extent; not used for the last axis
-    std::int64_t source, destination;  // bytes in a step
+    std::int64_t source, destination;  // a step, in bytes unless said otherwise
 };
 
 // Positions of the blocks, or of the runs.
@@ -53,6 +54,26 @@ struct places {
     int rank = 0;
     digit axes[kMost];
 };
+
+// The axes of a batch of matrices, if it has several.
+struct batch_axes {
+    static constexpr int kMost = 8;
+    int rank = 0;        // 0: the batch has one axis or none, so its matrices are a stride apart
+    unsigned first = 0;  // the matrix that blockIdx.z counts from
+    digit axes[kMost];   // the fastest first; strides count as those of the work
+};
+
+// If `batch` has axes, then `count` counts the matrices of all of them, and source_stride and destination_stride are
+// powers of two that divide all their strides.
+struct matrices_work : matrix_work {
+    batch_axes batch;
+};
+
+inline bool is_even(const matrices_work& work) { return work.batch.rank == 0; }
+inline void leave_out(matrices_work& work, std::int64_t n) {
+    if (is_even(work)) return cornerturn::leave_out(work, n);
+    work.batch.first += static_cast<unsigned>(n);
+}
 
 struct units_work {
     const unsigned char* source;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/tensors.hpp"
 #include "cornerturn/error.hpp"
 #include "ops/permute/operation.hpp"
 
@@ -83,7 +84,9 @@ std::vector<bench_cell> permutation_cells(const nlohmann::ordered_json& describe
             shape.element_size = one.at("element_size");
             if (one.contains("axes")) {
                 const auto extents = one.at("source_extents").get<std::vector<std::int64_t>>();
-                const auto axes = one.at("axes").get<std::vector<int>>();
+                auto axes = one.at("axes").get<std::vector<int>>();
+                permuted_tensor({0, extents, detail::packed_strides(extents)}, axes);  // checks them
+                for (int& axis : axes) axis += axis < 0 ? static_cast<int>(axes.size()) : 0;
                 cells.push_back({one.value("group", "file"),
                                  std::make_shared<permutation_work>(dtype_of(static_cast<int>(shape.element_size)),
                                                                     extents, axes, kSeed, true)});
@@ -95,7 +98,9 @@ std::vector<bench_cell> permutation_cells(const nlohmann::ordered_json& describe
             shape.source_offset = one.value("source_offset", std::int64_t{0});
             shape.destination_offset = one.value("destination_offset", std::int64_t{0});
             shape.kind = one.value("group", "file");
-        } catch (const nlohmann::json::exception& wrong) {
+            if (std::min(shape.source_offset, shape.destination_offset) < 0)
+                throw invalid_argument("an offset is negative: it must be 0 or more elements");
+        } catch (const std::exception& wrong) {
             throw invalid_argument(
                 fmt::format("--cells: cell {} is not a permutation: {}", cells.size(), wrong.what()));
         }
