@@ -111,6 +111,7 @@ class model:
         self.in_l2 = torch.tensor(numpy.array(in_l2)) & (2 * self.written <= L2_BYTES * 3 / 4)
         self.rows, self.of_row = numpy.unique(rows, return_inverse=True)
         self.of_row = torch.tensor(self.of_row)
+        self.has_factor = torch.tensor((self.rows >= 0).astype(float))  # the other families have no rows
 
     def place(self, length):
         """The knot below a length, and the part of the way to the next one."""
@@ -183,8 +184,9 @@ class model:
         moved = moved + self.again * (m[3] + m[4] * far(self.again_apart))
         moved = moved + self.parts * (m[5] + m[6] * far(self.parts_apart)) + self.gaps * m[7]
         rate = torch.where(self.in_l2, l2, dram)
-        memory = moved / rate * torch.exp(p["row memory"])[self.of_row]
-        work_factor = torch.exp(p["row work"])[self.of_row] / 1000 / MULTIPROCESSORS
+        factor = lambda name: torch.exp(p[name] * self.has_factor)[self.of_row]
+        memory = moved / rate * factor("row memory")
+        work_factor = factor("row work") / 1000 / MULTIPROCESSORS
         issue = (self.instructions * constants["instruction"]).sum(1) * work_factor
         shared = (self.wavefronts * constants["wavefront"]).sum(1) * work_factor
         alone = (self.waits * constants["wait"]).sum(1)

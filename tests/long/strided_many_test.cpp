@@ -46,3 +46,21 @@ TEST(strided_many, random_copies) {
     for (const auto& [name, count] : runs) std::printf("%6d runs of %s\n", count, name.c_str());
     ASSERT_EQ(fault, "");
 }
+
+// More matrices than a grid can count, in batches of several axes: a grid begins in the middle of a batch.
+TEST(strided_many, batches_of_more_than_a_grid) {
+    tests::strided_problem p{{2, 183, 191, 2, 2}, {150'000, 800, 4, 1, 2}, {139'812, 764, 4, 2, 1}, 1};
+    p.lay_out(64, 1, 3);
+    tests::copier with(p, 1);
+    const strided_copy c = with.copy();
+    int grids = 0;
+    for (const moves::candidate& one : moves::candidates(c, kH200)) {
+        const moves::plan plan = moves::work_out(one, c, kH200);
+        if (plan.by <= moves::kernel_family::tiles || grids == 3) continue;
+        EXPECT_GT(plan.matrices.batch.rank, 1);
+        EXPECT_GT(plan.matrices.count, 65'535);
+        EXPECT_EQ(with.run(plan), "") << moves::explain(one, c, kH200);
+        ++grids;
+    }
+    EXPECT_EQ(grids, 3);
+}
