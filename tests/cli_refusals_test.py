@@ -1,7 +1,10 @@
 """Errors of the cornerturn program: the exit code, the option at fault, its value, and the values that it takes."""
 
+import json
 import os
+import tempfile
 import unittest
+from pathlib import Path
 
 import script
 from cli_test import COPIES, DTYPES, FORMATS, Case
@@ -98,6 +101,20 @@ class Refusals(Case):
         for seconds in ("0", "-1", "nan", "1s", "1e9"):
             self.refuse(2, ["--seconds", f"'{seconds}'", 0, 3600], *command, f"--seconds={seconds}")
         self.refuse(2, ["--seed", "'soon'"], *command, "--seed", "soon")
+
+    def test_bench_of_cells_of_a_file(self):
+        strided = {"element_size": 4, "extents": [8, 8], "source_strides": [8, 1], "destination_strides": [1, 8]}
+        permuted = {"element_size": 4, "source_extents": [8, 8]}
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "cells.json")
+            for cells, named in (([strided | {"source_offset": -8000}], ["cell 0"]), ([strided | {"extents": [8]}], []),
+                                 ([strided, permuted | {"axes": [0, 100000]}], ["cell 1", "axes[1]", 100000]),
+                                 ([permuted | {"axes": [0]}], ["cell 0", 2]), ([permuted | {"axes": [1, 1]}], ["cell 0", "axes[1]"]),
+                                 ([{"element_size": 4}], ["cell 0"]), ([], [str(file)]), ({}, [str(file)])):
+                with self.subTest(cells=cells):
+                    file.write_text(json.dumps(cells), encoding="utf-8")
+                    self.refuse(2, ["--cells", *named], "bench", "permute", "--on", "host", "--cells", file)
+            self.refuse(2, ["--cells", "absent.json"], "bench", "permute", "--on", "host", "--cells", Path(folder, "absent.json"))
 
     def test_bench_of_random_cells(self):
         command = ("bench", "transpose", "--on", "host")

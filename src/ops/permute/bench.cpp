@@ -75,37 +75,49 @@ std::vector<bench_cell> permutation_grid(const std::vector<int>& element_sizes,
     return grid;
 }
 
-std::vector<bench_cell> permutation_cells(const nlohmann::ordered_json& described) {
+namespace {
+
+// A cell of a file, or of a stored result of a bench.
+bench_cell cell_of(const nlohmann::ordered_json& described) {
     constexpr std::uint64_t kSeed = 1;
+    const dtype type = dtype_of(described.at("element_size").get<int>());
+    const auto numbers = [&](const char* key) { return described.at(key).get<std::vector<std::int64_t>>(); };
+    const std::string group = described.value("group", "file");
+    if (described.contains("axes")) {
+        const std::vector<std::int64_t> extents = numbers("source_extents");
+        auto axes = described.at("axes").get<std::vector<int>>();
+        permuted_tensor({0, extents, detail::packed_strides(extents)}, axes);  // checks them
+        for (int& axis : axes) axis += axis < 0 ? static_cast<int>(axes.size()) : 0;
+        return {group, std::make_shared<permutation_work>(type, extents, axes, kSeed, true)};
+    }
+    strided_shape shape;
+    shape.element_size = type.size;
+    shape.extents = numbers("extents");
+    shape.source_strides = numbers("source_strides");
+    shape.destination_strides = numbers("destination_strides");
+    shape.source_offset = described.value("source_offset", std::int64_t{0});
+    shape.destination_offset = described.value("destination_offset", std::int64_t{0});
+    shape.kind = group;
+    if (std::min(shape.source_offset, shape.destination_offset) < 0)
+        throw invalid_argument("an offset is negative: it must be 0 or more elements");
+    return {group, std::make_shared<permutation_work>(type, shape, kSeed, true)};
+}
+
+}  // namespace
+
+std::vector<bench_cell> permutation_cells(const nlohmann::ordered_json& described) {
     std::vector<bench_cell> cells;
+    const auto refuse = [&](const std::exception& wrong) {
+        throw invalid_argument(fmt::format("--cells: cell {} is not a permutation: {}", cells.size(), wrong.what()));
+    };
     for (const nlohmann::ordered_json& one : described) {
-        strided_shape shape;
         try {
-            shape.element_size = one.at("element_size");
-            if (one.contains("axes")) {
-                const auto extents = one.at("source_extents").get<std::vector<std::int64_t>>();
-                auto axes = one.at("axes").get<std::vector<int>>();
-                permuted_tensor({0, extents, detail::packed_strides(extents)}, axes);  // checks them
-                for (int& axis : axes) axis += axis < 0 ? static_cast<int>(axes.size()) : 0;
-                cells.push_back({one.value("group", "file"),
-                                 std::make_shared<permutation_work>(dtype_of(static_cast<int>(shape.element_size)),
-                                                                    extents, axes, kSeed, true)});
-                continue;
-            }
-            shape.extents = one.at("extents").get<std::vector<std::int64_t>>();
-            shape.source_strides = one.at("source_strides").get<std::vector<std::int64_t>>();
-            shape.destination_strides = one.at("destination_strides").get<std::vector<std::int64_t>>();
-            shape.source_offset = one.value("source_offset", std::int64_t{0});
-            shape.destination_offset = one.value("destination_offset", std::int64_t{0});
-            shape.kind = one.value("group", "file");
-            if (std::min(shape.source_offset, shape.destination_offset) < 0)
-                throw invalid_argument("an offset is negative: it must be 0 or more elements");
-        } catch (const std::exception& wrong) {
-            throw invalid_argument(
-                fmt::format("--cells: cell {} is not a permutation: {}", cells.size(), wrong.what()));
+            cells.push_back(cell_of(one));
+        } catch (const nlohmann::json::exception& wrong) {
+            refuse(wrong);
+        } catch (const invalid_argument& wrong) {
+            refuse(wrong);
         }
-        const dtype type = dtype_of(static_cast<int>(shape.element_size));
-        cells.push_back({shape.kind, std::make_shared<permutation_work>(type, shape, kSeed, true)});
     }
     return cells;
 }
