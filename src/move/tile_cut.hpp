@@ -338,43 +338,66 @@ struct tile_cut {
         const auto word = static_cast<unsigned>(read), banks = 128 / word;  // and as many lanes
         const int lanes = group >= 0 ? static_cast<int>(banks) : 1 << lanes_log();
         const std::int64_t vectors = std::max<std::int64_t>(1, line / (units_of_thread() * u.unit));
+        std::array<place_in_spans, 32> of_vector;
+        for (int v = 0; v < static_cast<int>(banks) && v < lanes && v < vectors; ++v)
+            of_vector[static_cast<std::size_t>(v)] = place_of(v * units_of_thread(), 0);
+        // Lanes that read the same word are no conflict. Each bank has a list of the lanes that read other words.
         std::array<unsigned, 32> words;
+        std::array<signed char, 32> latest, before;
         std::array<unsigned char, 32> of_bank{};
+        latest.fill(-1);
         unsigned char most = 1;
+        place_in_spans of_row;
         for (unsigned lane = 0; lane < banks; ++lane) {
-            const std::int64_t vector = lane % static_cast<unsigned>(lanes), row = lane / static_cast<unsigned>(lanes);
-            if (vector >= vectors || row >= lines) {
-                words[lane] = ~0u;
-                continue;
-            }
-            words[lane] =
-                static_cast<unsigned>(place_of(vector * units_of_thread(), row, pitch_tried, skew_tried)) / word;
-            bool seen = false;
-            for (unsigned other = 0; other < lane && !seen; ++other) seen = words[other] == words[lane];
-            if (!seen) most = std::max(most, ++of_bank[words[lane] % banks]);
+            const unsigned vector = lane % static_cast<unsigned>(lanes), row = lane / static_cast<unsigned>(lanes);
+            if (vector >= vectors || row >= lines) continue;
+            if (vector == 0) of_row = place_of(0, row);
+            const place_in_spans& v = of_vector[vector];
+            const std::int64_t spans_before = v.spans + of_row.spans;
+            const std::int64_t at = (spans_before * pitch_tried + (spans_before >> skew_tried)) * kVectorBytes +
+                                    ((v.phase + of_row.phase) & (kVectorBytes - 1)) + v.within + of_row.within;
+            words[lane] = static_cast<unsigned>(at) / word;
+            const unsigned bank = words[lane] % banks;
+            int other = latest[bank];
+            while (other >= 0 && words[static_cast<std::size_t>(other)] != words[lane])
+                other = before[static_cast<std::size_t>(other)];
+            if (other >= 0) continue;
+            before[lane] = latest[bank];
+            latest[bank] = static_cast<signed char>(lane);
+            most = std::max(most, ++of_bank[bank]);
         }
         return most;
     }
-    // Where in shared memory a unit of a line is, in a tile whose first span begins at a vector.
-    std::int64_t place_of(std::int64_t at, std::int64_t row, std::int64_t pitch_tried, int skew_tried) const {
+    // Where a unit of a line is, if the tile's first span begins at a vector: that many spans on, and bytes. `phase` is
+    // how far a span begins from a multiple of a vector, plus any such multiple.
+    struct place_in_spans {
+        std::int64_t spans = 0, within = 0, phase = 0;
+    };
+    place_in_spans place_of(std::int64_t at, std::int64_t row) const {
         auto unit_left = static_cast<unsigned>(at), row_left = static_cast<unsigned>(row);
-        std::int64_t within = 0, of_span = 0, phase = 0, times = 1;
+        place_in_spans place;
+        std::int64_t times = 1;
         for (int i = 0; i < u.rank; ++i) {
             const auto n = static_cast<unsigned>(step(i));
             if (n == 1 || i == across) continue;
             unsigned& left = line_has(i) ? unit_left : row_left;
-            const unsigned digit = i == along ? left : left % n;
-            if (i != along) left /= n;
+            unsigned digit = left;
+            if (i != along && left >= n) {
+                digit = left % n;
+                left /= n;
+            } else if (i != along) {
+                left = 0;
+            }
             if (span_has(i)) {
-                within += digit * ax(i).distance;
+                place.within += digit * ax(i).distance;
             } else {
-                of_span += digit * times;
-                phase += digit * ax(i).source;
+                place.spans += digit * times;
+                place.phase += digit * ax(i).source;
                 times *= n;
             }
         }
-        if (across >= 0) within += row_left * ax(across).distance;
-        return (of_span * pitch_tried + (of_span >> skew_tried)) * kVectorBytes + (phase & (kVectorBytes - 1)) + within;
+        if (across >= 0) place.within += row_left * ax(across).distance;
+        return place;
     }
 
     // Includes the padding after each vector's entries.
