@@ -3,9 +3,11 @@
 
     bench/fit_moves.py --program build/cuda/bin/cornerturn --count 1200 --seed 1 --times times   # on the GPU
     bench/fit_moves.py times/*.json                                                              # anywhere
+    bench/fit_moves.py --further times/*.json       # begins with the constants of machine.hpp, for fewer times
 
 The first command draws copies (bench/draw_moves.py), times every way to make each (`cornerturn bench permute --cells FILE
---regret`), and stores the times. The second one fits. It prints the regret, which is how much longer the chosen way takes than
+--regret`), and stores the times. One in ten of 1200 is timed in the L2: without such times, choices for small shapes get
+worse. The second command fits. It prints the regret, which is how much longer the chosen way takes than
 the best one: first with cells that the fit has not seen (four times, with a fourth of them left out), then with all. It also
 prints the error of the predictions. Needs numpy and PyTorch.
 
