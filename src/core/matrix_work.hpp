@@ -20,6 +20,8 @@ struct matrix_work {
     bool keeps_lines = true;  // kernels may ask the GPU's L2 to keep some of the moved lines longer
 };
 
+inline constexpr std::int64_t kMaxGridZ = 65535;  // CUDA's limit, and so that of the matrices of one launch
+
 // Leaves out the first n matrices of a batch.
 inline void leave_out(matrix_work& work, std::int64_t n) {
     work.source = static_cast<const unsigned char*>(work.source) + n * work.source_stride * work.element_size;

@@ -7,8 +7,6 @@
 
 namespace CORNERTURN_KERNELS {
 
-inline constexpr std::int64_t kMaxGridZ = 65535;
-
 // Where a part of the source goes: to the same rows and columns, or with rows and columns swapped.
 enum class slab_order { copied, transposed };
 

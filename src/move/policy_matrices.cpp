@@ -252,7 +252,7 @@ counts count(kernel_family by, const tuning& t, const problem& p) {
     }
     x[0] = n.blocks * threads / kWarp;
     x[1] *= x[0];
-    x[8] = real(up<std::int64_t>(w.count, 65535)) - 1;  // further launches
+    x[8] = real(up<std::int64_t>(w.count, kMaxGridZ)) - 1;  // further launches
     n.resident = std::max(1.0, real(static_cast<std::int64_t>(
                                    std::min({p.on.shared_bytes / (shared + 1024), resident_threads / threads, 32.0}))));
     return n;
