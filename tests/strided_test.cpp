@@ -335,6 +335,15 @@ TEST(strided, copies_with_too_many_runs_are_split) {
     EXPECT_EQ(runs_of_parts, c.runs());
 }
 
+// Nothing is moved: the matrices need not exist.
+TEST(strided, more_matrices_in_place_than_32_bits_count) {
+    const auto address = std::uintptr_t{1} << 40;
+    constexpr std::int64_t kCount = std::int64_t{1} << 32;
+    const strided_axis axes[] = {{2, 2, 1}, {2, 1, 2}, {kCount, 4, 4}};
+    const strided_copy c = canonical(address, address, 1, axes, 3);
+    EXPECT_EQ(moves::work_out(moves::choose(c, kH200), c, kH200).matrices.count, kCount);
+}
+
 TEST(strided, results_of_a_middle_size_stay_in_the_l2) {
     for (const auto& [mib, kept] : {std::pair{24, false}, {25, true}, {512, true}, {513, false}}) {
         const strided_axis axes[] = {{64, 16, std::int64_t{mib} << 14}, {std::int64_t{mib} << 10, 1024, 16}};

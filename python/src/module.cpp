@@ -347,7 +347,7 @@ std::string tune(nb::handle x, nb::handle axes) {
         nb::raise_type_error(
             "the result of tune would be a new array of type %s, which cannot be made here: tune works "
             "with arrays of PyTorch and CuPy",
-            nb::str(x.type().attr("__name__")).c_str());
+            name_of(x.type()).c_str());
     }
     const axes_list order(axes, source.rank);
     const array from = permuted(source, order.numbers);

@@ -297,7 +297,8 @@ std::optional<matrices> matrices_in(const strided_copy& c) {
         work.count *= a.extent;
         work.source_stride = source, work.destination_stride = destination;
         source_bits |= bits(source), destination_bits |= bits(destination);
-        work.batch.axes[i] = {divider(static_cast<unsigned>(a.extent)), source, destination};
+        // Only work in place, which has one axis at most, may have more matrices than a divider takes.
+        if (axes->batch_rank > 1) work.batch.axes[i] = {divider(static_cast<unsigned>(a.extent)), source, destination};
     }
     if (axes->batch_rank > 1) {
         work.batch.rank = axes->batch_rank;
