@@ -151,6 +151,21 @@ def matrix(random, least, most):
     return cell("matrix " + border, size, axes, offset, other)
 
 
+def slices(random, least, most):
+    """Some columns of a wider table, or of several."""
+    size = random.choice(SIZES)
+    columns = log_uniform(random, 1, max(1, 320 // size))
+    step = columns + random.choice((1, 2, 3, 5, 8, 16, columns, log_uniform(random, 1, 1000)))
+    rows = max(1, log_uniform(random, least, most) // (size * columns))
+    count = log_uniform(random, 2, 2000) if random.random() < 0.3 else 1
+    rows = max(1, rows // count)
+    step = step if random.random() < 0.9 else -step
+    axes = [(rows, step, columns), (columns, 1, 1)]
+    if count > 1:
+        axes.insert(0, (count, rows * abs(step) + random.choice((0, 0, 5)), rows * columns + random.choice((0, 0, 0, 8, 3))))
+    return cell("slices", size, axes, random.choice((0, 0, 1, 5)), random.choice((0, 0, 0, 1)))
+
+
 def tensor(random, least, most):
     """Any axes, with gaps, reversed or repeated ones."""
     size, rank = random.choice(SIZES), random.randrange(2, 7)
@@ -190,7 +205,7 @@ def tensor(random, least, most):
 
 
 def draw(random, count, least, most):
-    kinds = (users, matrix, matrix, tensor)
+    kinds = (users, users, matrix, matrix, matrix, matrix, tensor, tensor, slices)
     cells = []
     while len(cells) < count:
         one = random.choice(kinds)(random, least, most)

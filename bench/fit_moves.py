@@ -4,6 +4,7 @@
     bench/fit_moves.py --program build/cuda/bin/cornerturn --count 1200 --seed 1 --times times   # on the GPU
     bench/fit_moves.py times/*.json                                                              # anywhere
     bench/fit_moves.py --further times/*.json       # begins with the constants of machine.hpp, for fewer times
+    bench/fit_moves.py --only packed times/*.json   # leaves all others as they are, for a new kernel
 
 The first command draws copies (bench/draw_moves.py), times every way to make each (`cornerturn bench permute --cells FILE
 --regret`), and stores the times. One in ten of 1200 is timed in the L2: without such times, choices for small shapes get
@@ -28,9 +29,9 @@ import sys
 HEADER = pathlib.Path(__file__).resolve().parent.parent / "src" / "move" / "machine.hpp"
 # As in kernel_family and cost_constants. Tiles by groups of lines are a class of their own.
 # The three families for work in place are one, and are not measured.
-CLASSES = ("rows", "units", "tiles", "groups", "direct", "vector", "vector_apart", "ragged", "tall", "wide", "small", "elements",
-           "in_place")
-FAMILIES = ("nothing", "rows", "units", "tiles") + CLASSES[4:]
+CLASSES = ("rows", "packed", "units", "tiles", "groups", "direct", "vector", "vector_apart", "ragged", "tall", "wide", "small",
+           "elements", "in_place")
+FAMILIES = ("nothing", "rows", "packed", "units", "tiles") + CLASSES[5:]
 MEMORY, INSTRUCTIONS, WAVEFRONTS, WAITS, UNITS, KNOTS = 8, 11, 3, 4, 5, 9
 COUNTS = ("written", "read", "waste", "over", "over_apart", "again", "again_apart", "parts", "parts_apart", "gaps", "line",
           "span", "hot", "blocks", "resident")
@@ -205,8 +206,9 @@ class model:
         drain = torch.exp(p["drain"])[c] * torch.clamp(1 / waves, max=1)
         return launch + torch.exp(p["first"])[c] * alone + (bound + overlap) * (1 + idle + drain)
 
-    def fit(self, us, cell_of, weights, before, steps=600):
-        """The logarithms of the constants that predict best. weights: of the cells. before: the constants to begin with."""
+    def fit(self, us, cell_of, weights, before, only=None, steps=600):
+        """The logarithms of the constants that predict best. weights: of the cells. before: the constants to begin with. only:
+        a class; then those of the others do not change."""
         torch = self.torch
         likely, near = 0.04, 0.06  # a way that seems faster by `likely` is e times as likely to be chosen
         stay = {"row memory": 8, "row work": 2}  # how much a constant keeps its first value; the others: 0.05
@@ -234,6 +236,10 @@ class model:
             bends = lambda values: values.diff(dim=1).diff(dim=1)
             kept = kept + 0.3 * sum((bends(p[name] - before[name])**2).sum() for name in ("line", "span"))
             (loss + 1e-4 * kept).backward()
+            if only is not None:
+                for values in p.values():
+                    of_classes = len(values) == len(CLASSES)
+                    values.grad *= (torch.arange(len(values)) == CLASSES.index(only)).reshape(-1, *[1] * (values.dim() - 1)) & of_classes
             optimizer.step()
             schedule.step()
         return {name: values.detach() for name, values in p.items()}
@@ -288,7 +294,7 @@ def text_of(fitted, p):
             lines.append("     " + nested(fitted.each_unit(p, kind)[c]) + ",")
         lines.append("     " + ", ".join(number(exp(p[kind][c])) for kind in OF_CLASS) + "},")
     lines.append("};")
-    for name in CLASSES[4:-1]:
+    for name in CLASSES[5:-1]:
         family = FAMILIES.index(name) * 1000
         known = {int(row) - family: i for i, row in enumerate(fitted.rows) if 0 <= row - family < 1000}
         if known:
@@ -305,6 +311,7 @@ def main():
     parser.add_argument("--count", type=int, default=1200, help="cells to draw")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--further", action="store_true", help="begin with the constants of machine.hpp, and stay near them")
+    parser.add_argument("--only", choices=CLASSES[:5], help="like --further, but only this family's constants change")
     parser.add_argument("--times", default="times", help="the folder for measured times")
     given = parser.parse_args()
     if given.program:
@@ -314,16 +321,17 @@ def main():
     import numpy
     us, cell_of, counts, small = times(given.results)
     fitted = model(counts, numpy.array(small)[cell_of])
-    before = fitted.start_of_header() if given.further else fitted.start()
-    if given.further:
+    further = given.further or given.only is not None
+    before = fitted.start_of_header() if further else fitted.start()
+    if further:
         show("with the constants of machine.hpp", fitted.predict(before).numpy(), us, cell_of, small)
     parts = numpy.random.default_rng(given.seed).integers(0, 4, len(small))
     unseen = numpy.zeros(len(us))
     for part in range(4):
-        p = fitted.fit(us, cell_of, (parts != part).astype(float), before)
+        p = fitted.fit(us, cell_of, (parts != part).astype(float), before, given.only)
         unseen = numpy.where(parts[cell_of] == part, fitted.predict(p).numpy(), unseen)
     show("cells that the fit has not seen", unseen, us, cell_of, small)
-    p = fitted.fit(us, cell_of, numpy.ones(len(small)), before)
+    p = fitted.fit(us, cell_of, numpy.ones(len(small)), before, given.only)
     predicted = fitted.predict(p).numpy()
     show("all cells", predicted, us, cell_of, small)
     errors = numpy.abs(numpy.log(predicted / us))

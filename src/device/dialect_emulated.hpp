@@ -99,6 +99,9 @@ __forceinline__ void __stwb(T* address, T value) {
 __forceinline__ unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
     return static_cast<unsigned>((static_cast<std::uint64_t>(high) << 32 | low) >> (shift & 31));
 }
+__forceinline__ unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
+    return shift >= 32 ? low : static_cast<unsigned>((std::uint64_t{high} << 32 | low) << shift >> 32);
+}
 __forceinline__ unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
     return static_cast<unsigned>((static_cast<std::uint64_t>(high) << 32 | low) << (shift & 31) >> 32);
 }

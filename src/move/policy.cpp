@@ -12,6 +12,7 @@
 #include "core/tensors.hpp"
 #include "move/family.hpp"
 #include "move/machine.hpp"
+#include "move/packed_cut.hpp"
 #include "move/policy_measured.hpp"
 #include "move/rows_cut.hpp"
 #include "move/tile_cut.hpp"
@@ -21,11 +22,15 @@ namespace cornerturn::moves {
 namespace {
 
 double cost(const rows_cut& r, const problem& p) { return cost_of(r.count(p.touched), kRowsCost, 0, p.on); }
+double cost(const packed_cut& r, const problem& p) {
+    return cost_of(r.count(p.touched), kPackedCost, std::countr_zero(static_cast<unsigned>(r.unit)), p.on);
+}
 double cost(const units_cut& u, const problem& p) {
     return cost_of(u.count(p.touched), kUnitsCost, std::countr_zero(static_cast<unsigned>(u.unit)), p.on);
 }
 
 counts counts_of_rows(const problem& p, const candidate&) { return rows_cut(p.copy).count(p.touched); }
+counts counts_of_packed(const problem& p, const candidate&) { return packed_cut(p.copy).count(p.touched); }
 counts counts_of_units(const problem& p, const candidate&) { return units_cut(p.copy).count(p.touched); }
 counts counts_of_tiles(const problem& p, const candidate& c) {
     tile_cut tile(p.units, target_of(c.row), p.on);
@@ -41,6 +46,17 @@ std::string text_of_rows(const problem& p, const candidate&) {
     const rows_cut r(p.copy);
     return "rows: " + std::to_string(r.rows) + " runs of " + std::to_string(p.copy.run) + " bytes, " +
            std::to_string(r.blocks()) + " blocks";
+}
+
+void offer_packed(const problem& p, offers& to) {
+    if (is_in_place(p.copy)) return;
+    if (const packed_cut packed(p.copy); packed.possible()) to.add({kernel_family::packed, 0, cost(packed, p)});
+}
+void fill_packed(const problem& p, const candidate&, plan& made) { packed_cut(p.copy).fill(made); }
+std::string text_of_packed(const problem& p, const candidate&) {
+    const packed_cut r(p.copy);
+    return "packed: " + std::to_string(r.lines) + " lines of " + std::to_string(r.runs) + " runs of " +
+           std::to_string(p.copy.run) + " bytes, " + std::to_string(r.blocks()) + " blocks";
 }
 
 void offer_units(const problem& p, offers& to) {
@@ -95,6 +111,7 @@ constexpr family matrix_family(const char* name) {
 
 constexpr family kAll[] = {
     {kernel_family::rows, "rows", offer_rows, fill_rows, text_of_rows, counts_of_rows},
+    {kernel_family::packed, "packed", offer_packed, fill_packed, text_of_packed, counts_of_packed},
     {kernel_family::units, "units", offer_units, fill_units, text_of_units, counts_of_units},
     {kernel_family::tiles, "tiles", offer_tiles, fill_tiles, text_of_tiles, counts_of_tiles, cost_with_conflicts},
     matrix_family<kernel_family::direct>("direct"),
@@ -222,6 +239,9 @@ void set_addresses(plan& p, const strided_copy& c) {
         case kernel_family::nothing: break;
         case kernel_family::rows:
             p.rows.source = source, p.rows.first = first, p.rows.last = last, p.rows.destination = destination;
+            break;
+        case kernel_family::packed:
+            p.packed.source = source, p.packed.first = first, p.packed.last = last, p.packed.destination = destination;
             break;
         case kernel_family::units: p.pieces.source = source, p.pieces.destination = destination; break;
         case kernel_family::tiles:

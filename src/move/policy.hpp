@@ -16,6 +16,7 @@ namespace cornerturn::moves {
 enum class kernel_family {
     nothing,            // there is nothing to move
     rows,               // runs that are contiguous on both sides
+    packed,             // short runs that follow each other in the destination
     units,              // units one by one, in the destination's order
     tiles,              // tiles through shared memory, cut out of any axes
     direct,             // from here on, transposes of matrices. A small one, through registers alone
@@ -53,6 +54,7 @@ struct plan {
     int threads = 0, shared_bytes = 0;
     bool keeps_result = false;  // in the L2, if the caller lets lines be kept; not for matrices
     rows_work rows;
+    packed_work packed;
     units_work pieces;
     tile_work tiles;
     int row = 0;  // for matrices: of the family's table

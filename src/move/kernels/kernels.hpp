@@ -21,6 +21,10 @@ void run_groups(const moves::tile_work& work, int unit, bool shifted, bool align
 void run_units(const moves::units_work& work, int unit, int units, int each, result_policy result,
                const launch_shape& shape);
 
+// `unit` is 1, 2, 4 or 8.
+void run_packed(const moves::packed_work& work, int unit, result_policy result, bool keeps_lines,
+                const launch_shape& shape);
+
 // `relative_alignment`: the largest power of two, at most 16, that divides the distance from source to destination for
 // every byte.
 void run_rows(const moves::rows_work& work, int unit, int relative_alignment, result_policy result, bool keeps_lines,

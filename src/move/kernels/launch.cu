@@ -46,6 +46,7 @@ void run_plan(const moves::plan& p) {
     const result_policy result(keeps_lines() && p.keeps_result);
     if (p.by == kernel_family::rows)
         return run_rows(p.rows, p.unit, p.relative_alignment, result, keeps_lines(), shape);
+    if (p.by == kernel_family::packed) return run_packed(p.packed, p.unit, result, keeps_lines(), shape);
     if (p.by == kernel_family::units) return run_units(p.pieces, p.unit, p.units, p.each, result, shape);
     if (p.groups) return run_groups(p.tiles, p.unit, p.shifted, p.aligned, shape);
     run_tiles(p.tiles, p.unit, p.gaps, result, shape);

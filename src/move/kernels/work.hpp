@@ -18,6 +18,9 @@
 // So each axis of a tile is in spans, in lines, or in both. An axis in neither would need a table for each line. At
 // most two axes are cut: `along`, the outermost axis of the lines, and `across`, the outermost axis of the spans.
 //
+// `copy_packed` moves short runs that follow each other in the destination. A thread gathers a vector of 16 bytes of
+// the destination from them.
+//
 // `copy_units` moves units without a tile, in the destination's order. It is for copies where describing a tile takes
 // longer than moving it. If a run is a multiple of three units, it moves three at a time: elements of 3, 6, 12 or 24
 // bytes are such runs.
@@ -37,6 +40,9 @@ using cornerturn::divider;
 inline constexpr int kMostThreads = 256, kResidentThreads = 1536;
 // The same if more registers are needed: for units of 1 byte, and for groups of lines.
 inline constexpr int kResidentBytes = 1280, kResidentThreadsOfGroups = 1024;
+
+// The same of `copy_packed`. By words, fewer threads, so that what they read stays in the L1.
+constexpr int resident_threads_of_packed(bool by_words) { return by_words ? 1024 : 2048; }
 
 // Pieces that a thread of `copy_units` moves, each of one unit or three. A thread moves only one if there are few
 // pieces in all, because that ends sooner, or if a piece has three units.
@@ -90,6 +96,20 @@ struct rows_work {
     unsigned vectors;               // in a run, or in the piece of it that a block moves
     divider by_vectors, by_pieces;  // pieces in a run
     places runs;
+};
+
+// Lines of the destination, each of runs that follow each other there and are a step apart in the source. The bytes of
+// a block's runs are less than 2^30 apart.
+struct packed_work {
+    const unsigned char *source, *first, *last;
+    unsigned char* destination;
+    std::int64_t runs;          // of a line
+    int run, step;              // bytes
+    int runs_of_block;          // whole sectors of the destination
+    int before, source_before;  // bytes of runs that hold at least a sector, and their reach in the source
+    int reach;                  // in the source, from the first run of a vector to the last that it can have bytes of
+    divider by_run, by_pieces;  // pieces of a line; a block moves one
+    places lines;
 };
 
 // One axis of a tile, as a digit of a line's index, of a span's index, or of the index of a line's units.
