@@ -142,12 +142,31 @@ inline strided_problem draw_matrices(std::mt19937_64& random) {
     return p;
 }
 
+// Some columns of a wider table, or of several tables. They are packed in the destination, or their rows are.
+inline strided_problem draw_columns(std::mt19937_64& random) {
+    const auto up_to = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % (most + 1)); };
+    const auto one_in = [&](int n) { return up_to(n - 1) == 0; };
+    strided_problem p;
+    p.element_size = one_in(3) ? 1 + up_to(11) : 1 << up_to(3);
+    const std::int64_t cols = 1 + up_to(one_in(2) ? 20 : 520) / p.element_size;
+    const std::int64_t pitch = cols + up_to(one_in(3) ? 2 : one_in(2) ? 40 : 4 * cols);
+    const std::int64_t rows = 1 + up_to(one_in(3) ? 40 : 40000) / (pitch * p.element_size), tables = 1 + up_to(3);
+    p.extents = {tables, rows, cols};
+    p.source_strides = {rows * pitch + up_to(5), one_in(4) ? -pitch : pitch, 1};
+    p.destination_strides = {rows * cols + (one_in(2) ? up_to(40) : 0), cols, 1};
+    p.lay_out(64, one_in(2) ? 0 : up_to(31), one_in(2) ? 0 : up_to(31));
+    return p;
+}
+
 // Any number of axes up to 32, extents of 0 and 1, gaps, negative strides, sources that repeat elements, any offset.
 inline strided_problem draw_strided(std::mt19937_64& random, std::int64_t most_bytes) {
     const auto up_to = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % (most + 1)); };
     const auto one_in = [&](int n) { return up_to(n - 1) == 0; };
     constexpr std::int64_t kSizes[] = {1, 1, 2, 2, 4, 4, 8, 16, 3, 6, 12, 5, 7, 24, 40, 100};
-    if (most_bytes > 1 << 14 && one_in(6)) return one_in(2) ? draw_matrices(random) : draw_batch(random);
+    if (most_bytes > 1 << 14 && one_in(5)) {
+        const std::int64_t kind = up_to(2);
+        return kind == 0 ? draw_matrices(random) : kind == 1 ? draw_batch(random) : draw_columns(random);
+    }
     strided_problem p;
     p.element_size = kSizes[up_to(15)];
     const std::int64_t rank = one_in(20) ? up_to(32) : up_to(6);

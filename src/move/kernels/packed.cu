@@ -82,14 +82,14 @@ __device__ __forceinline__ uint4 vector_of_two_runs(const place_in_runs& place, 
 
 template <int kUnit>
 __device__ __forceinline__ uint4 vector_of_words(place_in_runs place, const runs_of_block& runs) {
-    constexpr int kWord = kWordBytes<kUnit>, kWords = kVectorBytes / kWord;
+    constexpr int kWord = kWordBytes<kUnit>, kWords = kVectorBytes / kWord, kRunsPassed = kUnit < 4 ? 2 : 1;
     union {
         uint4 vector;
         word_t<kUnit> words[kWords];
     } made;
     CORNERTURN_UNROLL
     for (int k = 0; k < kWords; ++k) {
-        if (k > 0) place.step < kWord, kUnit<4 ? 2 : 1>(runs);
+        if (k > 0) place.step<kWord, kRunsPassed>(runs);
         made.words[k] = word_at<kUnit>(place, runs);
     }
     return made.vector;
