@@ -56,7 +56,12 @@ private:
     std::string run(const std::function<void()>& launch) {
         std::copy(before_.begin(), before_.end(), destination_.data());
         emulator::emulation emulation({.workers = 1});
-        emulation.add_buffer("source", source_.data(), static_cast<std::size_t>(p_.source_bytes), false);
+        // Nothing before the source's first byte or after its last one may be read.
+        const strided_copy c = copy();
+        const auto* const first = c.is_empty() ? source_.data() : reinterpret_cast<unsigned char*>(c.source_begin());
+        const auto bytes =
+            c.is_empty() ? static_cast<std::uintptr_t>(p_.source_bytes) : c.source_end() - c.source_begin();
+        emulation.add_buffer("source", first, bytes, false);
         emulation.add_buffer("destination", destination_.data(), static_cast<std::size_t>(p_.destination_bytes), true);
         try {
             launch();

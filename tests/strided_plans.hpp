@@ -14,7 +14,8 @@ inline std::string name_of(const moves::plan& p) {
     const std::string unit = std::to_string(p.unit) + " bytes";
     if (p.by == moves::kernel_family::rows)
         return "copy_rows of " + unit + ", " + std::to_string(p.relative_alignment) + " apart";
-    if (p.by == moves::kernel_family::packed) return "copy_packed of " + unit;
+    if (p.by == moves::kernel_family::packed)
+        return "copy_packed of " + unit + (p.packed.run < 16 ? ", several runs" : ", two runs");
     if (p.by == moves::kernel_family::units)
         return "copy_units of " + unit + " x " + std::to_string(p.units) + ", " + std::to_string(p.each) + " a thread";
     if (const auto rows = moves::rows_of(p.by); !rows.empty()) {

@@ -12,6 +12,7 @@
 #include "core/divider.hpp"
 #include "known_gpus.hpp"
 #include "message.hpp"
+#include "move/packed_cut.hpp"
 #include "move/tile_cut.hpp"
 #include "ops/copy/strided_shape.hpp"
 #include "sanitized.hpp"
@@ -66,6 +67,66 @@ TEST(strided, random_copies_by_every_plan) {
                 if (plan.by != moves::kernel_family::nothing) ++runs[tests::name_of(plan)];
             }
         }
+    }
+}
+
+// Short runs that follow each other in the destination, in one block and in several.
+TEST(strided, packed_runs) {
+    const std::uint64_t seed = std::random_device{}();
+    std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+    std::mt19937_64 random(seed);
+    const auto up_to = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % (most + 1)); };
+    constexpr std::int64_t kRuns[] = {2, 3, 4, 5, 8, 12, 15, 16, 17, 18, 24, 31, 32, 33, 60, 511, 512};
+    for (const std::int64_t run : kRuns) {
+        for (std::int64_t unit = 1; unit <= 8; unit *= 2) {
+            if (run % unit != 0 || run * unit < 3) continue;
+            for (int round = 0; round < (tests::kSanitized ? 3 : 10); ++round) {
+                const std::int64_t units = run / unit, sign = up_to(1) == 0 ? 1 : -1;
+                tests::strided_problem p;
+                p.element_size = unit;
+                p.extents = {1 + up_to(2), (512 + up_to(round % 2 == 0 ? 1500 : 17000)) / run + 1, units};
+                const std::int64_t pitch = units + 1 + up_to(round % 3 == 0 ? 2 : 3 * units);
+                p.source_strides = {p.extents[1] * pitch + up_to(5), sign * pitch, 1};
+                p.destination_strides = {p.extents[1] * units + (up_to(1) == 0 ? 0 : up_to(40)), units, 1};
+                if (round == 9) p.source_strides[1] = up_to(units - 1);  // runs that overlap
+                p.lay_out(64, up_to(31) / unit * unit, up_to(31) / unit * unit);
+                tests::copier with(p, seed);
+                const strided_copy c = with.copy();
+                const moves::packed_cut cut(c);
+                if (c.run != run || !cut.possible()) continue;  // all is one run, for example
+                const moves::candidate packed{moves::kernel_family::packed};
+                const moves::plan plan = moves::work_out(packed, c, kH200);
+                ASSERT_EQ(with.run(plan), "") << "seed " << seed << ": " << p.text();
+                ++runs[tests::name_of(plan)];
+            }
+        }
+    }
+    for (int unit : {1, 2, 4, 8}) {
+        for (const char* const of : {"two", "several"})
+            EXPECT_GT(runs["copy_packed of " + std::to_string(unit) + " bytes, " + of + " runs"], 0) << unit << of;
+    }
+}
+
+// A kernel counts bytes from a block's first run in 32 bits.
+TEST(strided, packed_runs_are_less_than_1_gib_from_the_beginning_of_their_block) {
+    for (const std::int64_t run : {3, 16, 100, 511}) {
+        const auto is_possible = [&](std::int64_t step) {
+            const strided_axis axes[] = {{1000, step, run}};
+            return moves::packed_cut(canonical(std::uintptr_t{1} << 50, std::uintptr_t{1} << 40, run, axes, 1))
+                .possible();
+        };
+        std::int64_t most = run + 1;
+        while (is_possible(2 * most)) most *= 2;
+        for (std::int64_t bit = most; bit > 0; bit /= 2) {
+            if (is_possible(most + bit)) most += bit;
+        }
+        ASSERT_TRUE(is_possible(most) && is_possible(-most) && !is_possible(most + 1) && !is_possible(-most - 1));
+        const strided_axis axes[] = {{1000, most, run}};
+        const strided_copy c = canonical(std::uintptr_t{1} << 50, std::uintptr_t{1} << 40, run, axes, 1);
+        const moves::packed_work w = moves::work_out({moves::kernel_family::packed}, c, kH200).packed;
+        const std::int64_t reach = std::int64_t{w.runs_of_block + w.before / w.run + 16} * w.step;
+        EXPECT_LT(reach, std::int64_t{1} << 30) << run;
+        EXPECT_GT(2 * reach, std::int64_t{1} << 29) << run;
     }
 }
 

@@ -13,6 +13,8 @@
 namespace cornerturn::moves {
 
 struct packed_cut {
+    static constexpr std::int64_t kMostRun = 512;  // bytes. `rows` is as fast for longer runs
+
     const strided_copy& c;
     int unit;
     std::int64_t step, runs, lines, runs_of_block = 1;
@@ -23,18 +25,19 @@ struct packed_cut {
           step(copy.rank > 0 ? copy.axes[0].source : 0),
           runs(copy.rank > 0 ? copy.axes[0].extent : 1),
           lines(copy.runs() / runs) {
-        // Where runs are far apart, what larger blocks read does not stay in the L1.
-        const std::int64_t bytes_of_block = std::abs(step) > 4 * c.run ? 4 << 10 : 8 << 10;
-        const std::int64_t runs_of_sectors = kSector / std::gcd(c.run, kSector);
-        runs_of_block = std::max<std::int64_t>(1, bytes_of_block / (c.run * runs_of_sectors)) * runs_of_sectors;
+        if (c.run > kMostRun) return;                                        // not possible
+        const std::int64_t of_sectors = kSector / std::gcd(c.run, kSector);  // runs that fill whole sectors
+        runs_of_block = std::max<std::int64_t>(1, bytes_of_block() / (c.run * of_sectors)) * of_sectors;
     }
     bool possible() const {
-        // `rows` moves longer runs, and runs of whole vectors, as well.
-        constexpr std::int64_t kMostRun = 512, kLeastLine = 512, kMostReach = 1 << 30;  // bytes
-        return c.rank > 0 && c.axes[0].destination == c.run && c.run <= kMostRun && c.run * runs >= kLeastLine &&
-               (unit > 1 || c.run >= 3) && c.unit() < kVectorBytes && blocks() <= kMostRuns &&
+        constexpr std::int64_t kMostReach = 1 << 30;  // bytes; see packed_work
+        return c.rank > 0 && c.axes[0].destination == c.run && c.run <= kMostRun && (unit > 1 || c.run >= 3) &&
                std::abs(step) <= kMostReach / (runs_of_block + 2 * kSector);
     }
+    // `rows` is as fast for short lines, and for copies in which everything is aligned to vectors.
+    bool is_worthwhile() const { return c.run * runs >= 512 && c.unit() < kVectorBytes; }
+    // Where runs are far apart, what larger blocks read does not stay in the L1.
+    std::int64_t bytes_of_block() const { return std::abs(step) > 4 * c.run ? 4 << 10 : 8 << 10; }
     bool by_words() const { return unit < 4 && c.run < kVectorBytes; }
     std::int64_t pieces() const { return up(runs, runs_of_block); }
     std::int64_t blocks() const { return lines * pieces(); }
@@ -79,7 +82,6 @@ struct packed_cut {
         const int runs_before = up(kSector, w.run);
         w.before = runs_before * w.run;
         w.source_before = runs_before * w.step;
-        w.reach = (w.run + kVectorBytes - 2) / w.run * w.step;
         w.by_run = divider(static_cast<unsigned>(c.run));
         w.by_pieces = divider(static_cast<unsigned>(pieces()));
         for (int i = 1; i < c.rank; ++i) {

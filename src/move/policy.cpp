@@ -50,7 +50,8 @@ std::string text_of_rows(const problem& p, const candidate&) {
 
 void offer_packed(const problem& p, offers& to) {
     if (is_in_place(p.copy)) return;
-    if (const packed_cut packed(p.copy); packed.possible()) to.add({kernel_family::packed, 0, cost(packed, p)});
+    if (const packed_cut packed(p.copy); packed.possible() && packed.is_worthwhile())
+        to.add({kernel_family::packed, 0, cost(packed, p)});
 }
 void fill_packed(const problem& p, const candidate&, plan& made) { packed_cut(p.copy).fill(made); }
 std::string text_of_packed(const problem& p, const candidate&) {

@@ -81,7 +81,9 @@ PREFETCH = "an address to prefetch; nothing is read from it"
 EXCUSED = [
     ("src/move/policy_tile_cost.cpp", ".*", COST),
     ("src/move/(cost.hpp|policy_cost.cpp)", ".*", COST),
-    ("src/move/(rows|units)_cut.hpp", r"\w+::count", COST),
+    ("src/move/(rows|units|packed)_cut.hpp", r"\w+::count", COST),
+    ("src/move/packed_cut.hpp", "packed_cut::(by_words|bytes_of_block|is_worthwhile)|resident_threads_of_packed",
+     "how much a block or a multiprocessor takes, and what is offered: all are right"),
     ("src/move/cuts.hpp", "fetched_bytes|repeats_of|bytes_cut_by_gaps|k(Far|Near)Window|kMostBytesOfWindow", COST),
     ("src/move/policy_matrices.cpp", "cost_of|count(_tiles|s_of_matrices)?|cover(::\\w+)?|touched|rows_collide", COST),
     ("src/move/policy.cpp", "is_cheaper", COST),

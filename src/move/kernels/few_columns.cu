@@ -131,11 +131,7 @@ struct few_columns {
                     last = from_lane_before;
                 }
                 if constexpr (kWhole) {
-                    if constexpr (kElement < 4) {
-                        store_word<kElement>(to + i * tile::kStep, value);  // a policy would take too many registers
-                    } else {
-                        result.store(reinterpret_cast<word*>(to + i * tile::kStep), value);
-                    }
+                    result.store(reinterpret_cast<word*>(to + i * tile::kStep), value);
                 } else {
                     const std::int64_t at = row + (first + static_cast<unsigned>(32 * i)) * kPerWord - past / kElement;
                     store_part_of_word<kElement>(destination + k * pitch, at, rows, value);

@@ -100,11 +100,7 @@ struct few_rows {
             const uint4 vector = vector_at(stage, offset + mine, i);
             if constexpr (kWhole) {
                 uint4* const address = reinterpret_cast<uint4*>(to + i * (kFewThreads * kVectorBytes));
-                if constexpr (kElement < 4) {
-                    *address = vector;  // a policy would take too many registers
-                } else {
-                    result.store(address, vector);
-                }
+                result.store(address, vector);
             } else {
                 element_group<kElement, kVectorBytes / kWord> words;
                 words.set_part(0, vector);

@@ -1,10 +1,10 @@
 // Strided copies of short runs that follow each other in the destination, for example some columns of a wider table:
 // see kernels/work.hpp.
 //
-// A thread writes a vector of 16 bytes of the destination. It lies in up to two runs if these are as long, or in
-// several short ones. Then the thread makes it word by word; a word lies in one run or in two, because runs of single
-// bytes have three of them at least. What limits it: DRAM, because a run often fills less than half of what a read
-// fetches (64 bytes); and for runs that begin anywhere, instructions, about 100 or 150 for a vector.
+// A thread writes vectors of 16 bytes of the destination. If runs are at least as long as a vector, it lies in one run
+// or in two. Otherwise the thread makes it word by word. A word lies in one run or in two, because runs of single bytes
+// have three of them at least. What limits it: DRAM, because a run often fills less than half of what a read fetches
+// (64 bytes); and for runs that begin anywhere, instructions, about 110 or 150 for a vector.
 #include "move/kernels/kernels.hpp"
 #include "move/kernels/places.hpp"
 #include "move/kernels/unaligned.hpp"
@@ -65,7 +65,7 @@ __device__ __forceinline__ uint4 vector_of_two_runs(const place_in_runs& place, 
     for (int k = 0; k < 5; ++k) {
         raw_first[k] = raw_second[k] = 0;
         if (4 * k < end) raw_first[k] = load_beside_writes(of_first + k, runs.read);
-        if (4 * k + 4 > begin && (k < 4 || past_second > 0))
+        if (left < kVectorBytes && 4 * k + 4 > begin && (k < 4 || past_second > 0))
             raw_second[k] = load_beside_writes(of_second + k, runs.read);
     }
     unsigned words[4];
@@ -95,10 +95,10 @@ __device__ __forceinline__ uint4 vector_of_words(place_in_runs place, const runs
     return made.vector;
 }
 
-// A bound of positions, less a distance.
-__device__ __forceinline__ int kept_bound(std::int64_t bound, int distance) {
+// A position in bytes, or if it is out of reach, a position as far out.
+__device__ __forceinline__ int kept_position(std::int64_t at) {
     constexpr int kMost = 1 << 30;
-    return static_cast<int>(kept_distance((bound < -kMost ? -kMost : bound > kMost ? kMost : bound) - distance));
+    return static_cast<int>(kept_distance(at < -kMost ? -kMost : at > kMost ? kMost : at));
 }
 
 template <int kUnit, bool kTwoRuns>
@@ -111,15 +111,15 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, moves::resident_threads_of_pac
     const byte* const source = kept_pointer(w.source + place.source + first_run * w.step);
     byte* const destination = kept_pointer(w.destination + place.destination + first_run * w.run);
     const runs_of_block runs{source, w.run, w.step - w.run, read_policy(keeps_lines)};
-    // A block writes from the sector that its first byte is in up to the sector that its last byte is in. The next
-    // block of the line, if there is one, writes that sector. So some bytes are of the block before.
+    // A block writes from the sector that its first byte is in up to, but without, the sector in which the next block
+    // of its line begins. A line's last block writes to its end. So a block's first vectors may hold up to 31 bytes of
+    // runs of the block before.
     const int past = static_cast<int>(reinterpret_cast<std::uintptr_t>(destination) % kSectorBytes);
     const bool is_first = piece == 0, is_last = piece + 1 == w.by_pieces.d;
     const int begin = is_first ? 0 : -kSectorBytes;
     const int end = is_last ? static_cast<int>(w.runs - first_run) * w.run : w.runs_of_block * w.run - past;
-    // Where a run may begin so that all that is read for a vector from it on belongs to the source.
-    const int least = kept_bound(w.first - source + 3, w.reach < 0 ? w.reach : 0);
-    const int most = kept_bound(w.last - source - w.run - 7, w.reach > 0 ? w.reach : 0);
+    // Where the bytes of one run may begin so that all that is read for a vector with them belongs to the source.
+    const int least = kept_position(w.first - source + 3), most = kept_position(w.last - source - kVectorBytes - 6);
     wait_for_work_ahead();
     CORNERTURN_UNROLL_BY(1)
     for (int at = static_cast<int>(threadIdx.x) * kVectorBytes - past; at < end; at += kMostThreads * kVectorBytes) {
@@ -130,7 +130,19 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, moves::resident_threads_of_pac
         next.in_run = static_cast<int>(from_before) - run * w.run;
         next.at = static_cast<int>(kept_distance(begin_of_run + next.in_run));
         byte* const to = destination + at;
-        const bool inside = kUnit >= 4 || (begin_of_run >= least && begin_of_run <= most);
+        bool inside = true;
+        if constexpr (kUnit < 4) {
+            // The first and the last run of the vector, or what it has of them. Others lie between these.
+            int first_part = next.at, last_part = next.at;
+            if constexpr (kTwoRuns) {
+                if (w.run - next.in_run < kVectorBytes) last_part = begin_of_run + w.step;
+            } else {
+                const auto last_run = static_cast<int>(w.by_run.quotient(from_before + kVectorBytes - 1));
+                first_part = begin_of_run, last_part = last_run * w.step - w.source_before;
+            }
+            const bool ascends = first_part < last_part;
+            inside = (ascends ? first_part : last_part) >= least && (ascends ? last_part : first_part) <= most;
+        }
         if (inside && at >= begin && at + kVectorBytes <= end) {
             result.store(reinterpret_cast<uint4*>(to),
                          kTwoRuns ? vector_of_two_runs(next, runs) : vector_of_words<kUnit>(next, runs));

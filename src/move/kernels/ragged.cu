@@ -74,11 +74,7 @@ struct ragged_tile {
             const int back = static_cast<int>(reinterpret_cast<std::uintptr_t>(line) % kSectorBytes / kElement);
             if (kInside || (row - back >= 0 && row - back < rows)) {
                 element* const to = reinterpret_cast<element*>(line + (r - kBack - back) * kElement);
-                if constexpr (kElement == 4) {
-                    *to = tile[-back * kPitch];  // a policy would take too many registers
-                } else {
-                    result.store(to, tile[-back * kPitch]);
-                }
+                result.store(to, tile[-back * kPitch]);
             }
             line = kept_pointer(line + kColsAtOnce * pitch);  // eight addresses would take too many registers
             tile += kColsAtOnce;

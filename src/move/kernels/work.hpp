@@ -41,7 +41,8 @@ inline constexpr int kMostThreads = 256, kResidentThreads = 1536;
 // The same if more registers are needed: for units of 1 byte, and for groups of lines.
 inline constexpr int kResidentBytes = 1280, kResidentThreadsOfGroups = 1024;
 
-// The same of `copy_packed`. By words, fewer threads, so that what they read stays in the L1.
+// The same of `copy_packed`. Runs shorter than a vector, of units of 1 or 2 bytes, are moved by words. They have fewer
+// threads, so that what these read stays in the L1.
 constexpr int resident_threads_of_packed(bool by_words) { return by_words ? 1024 : 2048; }
 
 // Pieces that a thread of `copy_units` moves, each of one unit or three. A thread moves only one if there are few
@@ -105,9 +106,9 @@ struct packed_work {
     unsigned char* destination;
     std::int64_t runs;          // of a line
     int run, step;              // bytes
-    int runs_of_block;          // whole sectors of the destination
-    int before, source_before;  // bytes of runs that hold at least a sector, and their reach in the source
-    int reach;                  // in the source, from the first run of a vector to the last that it can have bytes of
+    int runs_of_block;          // together they fill whole sectors
+    int before;                 // bytes of runs before the block's first one, enough to fill a sector
+    int source_before;          // how far before it these begin in the source
     divider by_run, by_pieces;  // pieces of a line; a block moves one
     places lines;
 };
