@@ -43,6 +43,8 @@ public:
         p.reference(source_.data(), expected_.data());
     }
     strided_copy copy() { return p_.canonical(source_.data(), destination_.data()); }
+    // Of the latest run.
+    std::uint64_t store_requests() const { return store_requests_; }
 
     std::string run(const moves::plan& plan) {
         return run([&] { moves::run_emulated(plan); });
@@ -68,6 +70,7 @@ private:
         } catch (const error& e) {
             return e.what();
         }
+        store_requests_ = emulation.report().counts.global_requests[emulator::kStore];
         for (std::int64_t i = 0; i < p_.destination_bytes; ++i) {
             const unsigned found = destination_.data()[i], wanted = expected_[static_cast<std::size_t>(i)];
             if (found != wanted)
@@ -81,6 +84,7 @@ private:
     std::mt19937_64 random_;
     buffer source_, destination_;
     std::vector<unsigned char> expected_, before_;
+    std::uint64_t store_requests_ = 0;
 };
 
 }  // namespace cornerturn::tests

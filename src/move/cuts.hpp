@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "move/cost.hpp"
 #include "move/policy.hpp"
 
 namespace cornerturn::moves {
@@ -117,6 +118,26 @@ inline double repeats_of(const strided_copy& c) {
             all *= static_cast<double>(c.axes[static_cast<std::size_t>(i)].extent);
     }
     return all;
+}
+
+// What a copy without tiles does to memory. `touched`: bytes of the pieces of 64 bytes that hold the source. `fetched`:
+// bytes of those that are fetched in the order of the destination.
+inline counts counts_of_memory(const strided_copy& c, double touched, double fetched) {
+    counts n;
+    n.written = static_cast<double>(c.bytes());
+    n.read = n.written / repeats_of(c);
+    n.waste = std::max(0.0, touched - n.read);
+    n.over = std::max(0.0, fetched - n.read - n.waste);
+    n.gaps = bytes_cut_by_gaps(c);
+    return n;
+}
+
+// Adds the copy's axes from `first` on.
+inline void add_axes(const strided_copy& c, int first, places& to) {
+    for (int i = first; i < c.rank; ++i) {
+        const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
+        to.axes[to.rank++] = {divider(static_cast<unsigned>(a.extent)), a.source, a.destination};
+    }
 }
 
 }  // namespace cornerturn::moves

@@ -45,12 +45,7 @@ struct packed_cut {
     // `touched`: bytes of the pieces of 64 bytes that hold the source.
     counts count(double touched) const {
         const auto f = [](std::int64_t x) { return static_cast<double>(x); };
-        counts n;
-        n.written = f(c.bytes());
-        n.read = n.written / repeats_of(c);
-        n.waste = std::max(0.0, touched - n.read);
-        n.over = std::max(0.0, fetched_bytes(c, kFarWindow) - n.read - n.waste);
-        n.gaps = bytes_cut_by_gaps(c);
+        counts n = counts_of_memory(c, touched, fetched_bytes(c, kFarWindow));
         n.line = f(c.run * std::min(runs, runs_of_block));
         n.span = f(c.run);
         n.blocks = f(blocks());
@@ -84,10 +79,7 @@ struct packed_cut {
         w.source_before = runs_before * w.step;
         w.by_run = divider(static_cast<unsigned>(c.run));
         w.by_pieces = divider(static_cast<unsigned>(pieces()));
-        for (int i = 1; i < c.rank; ++i) {
-            const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
-            w.lines.axes[w.lines.rank++] = {divider(static_cast<unsigned>(a.extent)), a.source, a.destination};
-        }
+        add_axes(c, 1, w.lines);
         p.unit = unit;
         p.threads = kMostThreads;
         p.shared_bytes = 0;

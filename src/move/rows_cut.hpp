@@ -45,13 +45,8 @@ struct rows_cut {
     // `touched`: bytes of the pieces of 64 bytes that hold the source.
     counts count(double touched) const {
         const auto f = [](std::int64_t x) { return static_cast<double>(x); };
-        counts n;
-        n.written = f(c.bytes());
-        n.read = n.written / repeats_of(c);
-        n.waste = std::max(0.0, touched - n.read);
-        n.over = std::max(0.0, fetched_bytes(c, kFarWindow) - n.read - n.waste);
+        counts n = counts_of_memory(c, touched, fetched_bytes(c, kFarWindow));
         n.parts = alignment_of_run < kSector ? f(rows) : 0;
-        n.gaps = bytes_cut_by_gaps(c);
         n.line = n.span = f(c.run);
         n.blocks = f(blocks());
         n.resident = 8;
@@ -85,10 +80,7 @@ struct rows_cut {
         w.vectors = static_cast<unsigned>(vectors);
         w.by_vectors = divider(w.vectors);
         w.by_pieces = divider(static_cast<unsigned>(pieces));
-        for (int i = 0; i < c.rank; ++i) {
-            const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
-            w.runs.axes[w.runs.rank++] = {divider(static_cast<unsigned>(a.extent)), a.source, a.destination};
-        }
+        add_axes(c, 0, w.runs);
         p.relative_alignment = relative_alignment;
         p.threads = kMostThreads;
         p.shared_bytes = 0;

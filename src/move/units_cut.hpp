@@ -35,13 +35,9 @@ struct units_cut {
     // `touched`: bytes of the pieces of 64 bytes that hold the source.
     counts count(double touched) const {
         const auto f = [](std::int64_t x) { return static_cast<double>(x); };
-        counts n;
-        n.written = f(c.bytes());
-        n.read = n.written / repeats_of(c);
-        const double far = std::max(n.read, fetched_bytes(c, kFarWindow)), near = fetched_bytes(c, kNearWindow);
-        n.waste = std::max(0.0, touched - n.read);
-        n.over = std::max(0.0, far - n.read - n.waste);
-        n.gaps = bytes_cut_by_gaps(c);
+        const double fetched = fetched_bytes(c, kFarWindow), near = fetched_bytes(c, kNearWindow);
+        counts n = counts_of_memory(c, touched, fetched);
+        const double far = std::max(n.read, fetched);
         n.line = f(piece);
         n.span = f(c.run);
         n.blocks = f(blocks());
@@ -67,10 +63,7 @@ struct units_cut {
         w.pieces = static_cast<unsigned>(pieces);
         if (c.run > piece)
             w.of_pieces.axes[w.of_pieces.rank++] = {divider(static_cast<unsigned>(c.run / piece)), piece, piece};
-        for (int i = 0; i < c.rank; ++i) {
-            const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
-            w.of_pieces.axes[w.of_pieces.rank++] = {divider(static_cast<unsigned>(a.extent)), a.source, a.destination};
-        }
+        add_axes(c, 0, w.of_pieces);
         p.threads = kMostThreads;
         p.shared_bytes = 0;
         p.units = units;

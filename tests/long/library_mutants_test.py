@@ -84,7 +84,7 @@ EXCUSED = [
     ("src/move/(rows|units|packed)_cut.hpp", r"\w+::count", COST),
     ("src/move/packed_cut.hpp", "packed_cut::(by_words|bytes_of_block|is_worthwhile)|resident_threads_of_packed",
      "how much a block or a multiprocessor takes, and what is offered: all are right"),
-    ("src/move/cuts.hpp", "fetched_bytes|repeats_of|bytes_cut_by_gaps|k(Far|Near)Window|kMostBytesOfWindow", COST),
+    ("src/move/cuts.hpp", "counts_of_memory|fetched_bytes|repeats_of|bytes_cut_by_gaps|k(Far|Near)Window|kMostBytesOfWindow", COST),
     ("src/move/policy_matrices.cpp", "cost_of|count(_tiles|s_of_matrices)?|cover(::\\w+)?|touched|rows_collide", COST),
     ("src/move/policy.cpp", "is_cheaper", COST),
     ("src/move/tile_cut.hpp", "tile_cut::(conflicts_at|count_conflicts|place_of)", COST),
