@@ -12,6 +12,7 @@
 
 namespace cornerturn::moves {
 
+// The copy must have an axis.
 struct packed_cut {
     static constexpr std::int64_t kMostRun = 512;  // bytes. `rows` is as fast for longer runs
 
@@ -22,8 +23,8 @@ struct packed_cut {
     explicit packed_cut(const strided_copy& copy)
         : c(copy),
           unit(std::min(copy.unit(), 8)),
-          step(copy.rank > 0 ? copy.axes[0].source : 0),
-          runs(copy.rank > 0 ? copy.axes[0].extent : 1),
+          step(copy.axes[0].source),
+          runs(copy.axes[0].extent),
           lines(copy.runs() / runs) {
         if (c.run > kMostRun) return;                                        // not possible
         const std::int64_t of_sectors = kSector / std::gcd(c.run, kSector);  // runs that fill whole sectors
@@ -31,7 +32,7 @@ struct packed_cut {
     }
     bool possible() const {
         constexpr std::int64_t kMostReach = 1 << 30;  // bytes; see packed_work
-        return c.rank > 0 && c.axes[0].destination == c.run && c.run <= kMostRun && (unit > 1 || c.run >= 3) &&
+        return c.axes[0].destination == c.run && c.run <= kMostRun && (unit > 1 || c.run >= 3) &&
                std::abs(step) <= kMostReach / (runs_of_block + 2 * kSector);
     }
     // `rows` is as fast for short lines, and for copies in which everything is aligned to vectors.

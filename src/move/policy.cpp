@@ -49,7 +49,7 @@ std::string text_of_rows(const problem& p, const candidate&) {
 }
 
 void offer_packed(const problem& p, offers& to) {
-    if (is_in_place(p.copy)) return;
+    if (p.copy.rank == 0 || is_in_place(p.copy)) return;
     if (const packed_cut packed(p.copy); packed.possible() && packed.is_worthwhile())
         to.add({kernel_family::packed, 0, cost(packed, p)});
 }
