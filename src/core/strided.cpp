@@ -27,12 +27,19 @@ std::uintptr_t strided_copy::source_begin() const {
 }
 
 std::uintptr_t strided_copy::source_end() const {
-    std::int64_t highest = run;
+    std::int64_t highest = source_run();
     for (const strided_axis& a : axes_of(*this)) highest += std::max<std::int64_t>(0, (a.extent - 1) * a.source);
     return source + static_cast<std::uintptr_t>(highest);
 }
 
+int strided_copy::factor_axis() const {
+    int i = 0;
+    while (i < rank && axes[static_cast<std::size_t>(i)].factor == 0) ++i;
+    return i;
+}
+
 int strided_copy::unit() const {
+    if (converts()) return size_of(cast.to);
     std::uint64_t bits = 16 | static_cast<std::uint64_t>(run) | source | destination;
     for (const strided_axis& a : axes_of(*this))
         bits |= static_cast<std::uint64_t>(a.source) | static_cast<std::uint64_t>(a.destination);
@@ -40,17 +47,19 @@ int strided_copy::unit() const {
 }
 
 strided_copy canonical(std::uintptr_t source, std::uintptr_t destination, std::int64_t run, const strided_axis* axes,
-                       int count) {
-    strided_copy c{source, destination, run, 0, {}};
+                       int count, element_cast cast, const scaling& by) {
+    strided_copy c{source, destination, run, 0, {}, cast, by};
     for (int i = 0; i < count; ++i) {
         strided_axis a = axes[i];
-        if (a.extent == 0) return {source, destination, 0, 0, {}};
+        if (a.extent == 0) return {source, destination, 0, 0, {}, cast};
         if (a.extent == 1) continue;
         if (a.destination < 0) {  // reverse the axis on both sides
             c.source += static_cast<std::uintptr_t>((a.extent - 1) * a.source);
             c.destination += static_cast<std::uintptr_t>((a.extent - 1) * a.destination);
+            c.by.first += (a.extent - 1) * a.factor;
             a.source = -a.source;
             a.destination = -a.destination;
+            a.factor = -a.factor;
         }
         int at = c.rank++;
         for (; at > 0 && c.axes[static_cast<std::size_t>(at - 1)].destination > a.destination; --at)
@@ -61,7 +70,7 @@ strided_copy canonical(std::uintptr_t source, std::uintptr_t destination, std::i
     for (int i = 0; i < c.rank; ++i) {
         const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
         if (kept == 0) {
-            if (a.source == c.run && a.destination == c.run) {
+            if (a.source == c.source_run() && a.destination == c.run && a.factor == 0) {
                 c.run *= a.extent;
                 continue;
             }
@@ -70,7 +79,7 @@ strided_copy canonical(std::uintptr_t source, std::uintptr_t destination, std::i
             std::int64_t source = 0, destination = 0;  // the strides of an axis that continues `before`
             if (!__builtin_mul_overflow(before.source, before.extent, &source) && a.source == source &&
                 !__builtin_mul_overflow(before.destination, before.extent, &destination) &&
-                a.destination == destination) {
+                a.destination == destination && a.factor == 0 && before.factor == 0) {
                 before.extent *= a.extent;
                 continue;
             }
@@ -103,6 +112,7 @@ strided_copy canonical(const matrix_work& w) {
 }
 
 std::optional<transposed_axes> transposed_axes_of(const strided_copy& c) {
+    if (c.converts()) return std::nullopt;
     transposed_axes found;
     for (const strided_axis& a : axes_of(c)) {
         if (a.source % c.run != 0 || a.destination % c.run != 0) return std::nullopt;

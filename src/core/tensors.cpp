@@ -167,7 +167,8 @@ bool are_slices(const byte_set& a, const byte_set& b, std::int64_t period) {
 enum class sharing { none, some, unknown };
 
 sharing sharing_of(const strided_copy& c) {
-    byte_set from{c.source_begin(), c.source_end(), c.run, 0, {}}, to{c.destination, c.destination, c.run, 0, {}};
+    byte_set from{c.source_begin(), c.source_end(), c.source_run(), 0, {}},
+        to{c.destination, c.destination, c.run, 0, {}};
     to.end += static_cast<std::uintptr_t>(c.run);
     for (int i = 0; i < c.rank; ++i) {
         const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
@@ -229,6 +230,11 @@ bool is_empty(const any_tensor& t) {
 void check_tensors(const any_tensor& source, const any_tensor& destination, std::int64_t element_size,
                    std::int64_t element_alignment, const char* source_name) {
     check_element(element_size, element_alignment);
+    check_sides(source, element_size, destination, element_size, source_name);
+}
+
+void check_sides(const any_tensor& source, std::int64_t source_size, const any_tensor& destination,
+                 std::int64_t destination_size, const char* source_name) {
     check_rank(source_name, source);
     check_rank("destination", destination);
     if (source.extents.size() != destination.extents.size()) {
@@ -251,13 +257,15 @@ void check_tensors(const any_tensor& source, const any_tensor& destination, std:
         }
     }
     if (is_empty(source)) return;
-    check_span(source_name, source, element_size);
-    check_span("destination", destination, element_size);
+    check_span(source_name, source, source_size);
+    check_span("destination", destination, destination_size);
     check_no_overlap(destination);
 }
 
-bool is_same(const strided_copy& c) {
-    if (c.source != c.destination) return false;
+bool is_same(const strided_copy& c) { return !c.converts() && is_onto_itself(c); }
+
+bool is_onto_itself(const strided_copy& c) {
+    if (c.source != c.destination || c.source_unit() != c.unit()) return false;
     for (int i = 0; i < c.rank; ++i) {
         const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
         if (a.source != a.destination) return false;
@@ -269,7 +277,12 @@ void check_tensor_addresses(const any_tensor& source, const any_tensor& destinat
                             const strided_copy& c, const char* source_name) {
     check_address("source", source.data, element_alignment);
     check_address("destination", destination.data, element_alignment);
-    if (is_same(c)) return;
+    check_sharing(source, destination, c, source_name);
+}
+
+void check_sharing(const any_tensor& source, const any_tensor& destination, const strided_copy& c,
+                   const char* source_name) {
+    if (is_onto_itself(c)) return;
     // The two share the element at index 0 of every axis.
     const bool in_place = source.data == destination.data;
     const sharing found = in_place ? sharing::some : sharing_of(c);

@@ -14,7 +14,9 @@
 #include <string>
 
 #include "core/arguments.hpp"
+#include "core/conversions.hpp"
 #include "core/tensors.hpp"
+#include "cornerturn/cuda/convert.hpp"
 #include "cornerturn/cuda/copy.hpp"
 #include "cornerturn/cuda/transpose.hpp"
 #include "device/cuda_check.hpp"
@@ -231,6 +233,17 @@ void permute(const any_tensor& source, const cornerturn::detail::axis_list& axes
     const permuted_tensor permuted(source, axes);
     check_and_run({source.data, permuted.extents, permuted.strides}, destination, element_size, element_alignment,
                   stream, "permuted source");
+}
+
+void convert(const cornerturn::detail::typed_tensor& source, const cornerturn::detail::axis_list& axes,
+             const cornerturn::detail::typed_tensor& destination, const conversion& how, cudaStream_t stream) {
+    const strided_copy c = checked_conversion(source, axes, destination, how);
+    if (c.is_empty()) return;
+    const int device = device::current_device();
+    check_device(source.tensor.data, destination.tensor.data, device, stream);
+    if (c.by.scales.address != 0) device::check_reachable("scale", ".data()", c.by.scales.address, device);
+    if (c.by.biases.address != 0) device::check_reachable("bias", ".data()", c.by.biases.address, device);
+    launch(c, device, stream);
 }
 
 }  // namespace detail

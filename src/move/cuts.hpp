@@ -93,14 +93,14 @@ inline double fetched_bytes(const strided_copy& c, std::int64_t window) {
             inner[static_cast<std::size_t>(at)] = inner[static_cast<std::size_t>(at - 1)];
         inner[static_cast<std::size_t>(at)] = {steps, std::abs(a.source), 0};
     }
-    std::int64_t length = c.run;
+    std::int64_t length = c.source_run();
     double stretches = 1;
     for (int i = 0; i < count; ++i) {
-        const auto& [steps, distance, unused] = inner[static_cast<std::size_t>(i)];
-        if (distance <= length + kFetched && stretches == 1) {
-            length += (steps - 1) * distance;
+        const strided_axis& a = inner[static_cast<std::size_t>(i)];
+        if (a.source <= length + kFetched && stretches == 1) {
+            length += (a.extent - 1) * a.source;
         } else {
-            stretches *= static_cast<double>(steps);
+            stretches *= static_cast<double>(a.extent);
         }
     }
     const std::int64_t aligned = alignment(begins, kFetched);
@@ -125,7 +125,7 @@ inline double repeats_of(const strided_copy& c) {
 inline counts counts_of_memory(const strided_copy& c, double touched, double fetched) {
     counts n;
     n.written = static_cast<double>(c.bytes());
-    n.read = n.written / repeats_of(c);
+    n.read = static_cast<double>(c.source_bytes()) / repeats_of(c);
     n.waste = std::max(0.0, touched - n.read);
     n.over = std::max(0.0, fetched - n.read - n.waste);
     n.gaps = bytes_cut_by_gaps(c);

@@ -20,9 +20,16 @@ struct problem {
     copy_of_units units;
     double touched;                       // bytes of the pieces of 64 bytes that hold the source
     std::optional<matrices> as_matrices;  // if it is a transpose
+    bool is_aligned;                      // whether the addresses are multiples of the units
 
     problem(const strided_copy& c, const gpu& g)
-        : copy(c), on(g), units(c), touched(fetched_bytes(c, kMostBytesOfWindow)), as_matrices(matrices_in(c)) {}
+        : copy(c),
+          on(g),
+          units(c),
+          touched(fetched_bytes(c, kMostBytesOfWindow)),
+          as_matrices(matrices_in(c)),
+          is_aligned(c.source % static_cast<unsigned>(c.source_unit()) == 0 &&
+                     c.destination % static_cast<unsigned>(c.unit()) == 0) {}
 };
 
 // The candidates of a copy.
@@ -51,6 +58,7 @@ struct family {
     counts (*count)(const problem& p, const candidate& c);
     // The cost with all that takes long to count. Null if the cost of an offer is final.
     double (*final_cost)(const problem& p, const candidate& c) = nullptr;
+    bool converts = false;  // whether it can convert elements on their way
 };
 
 // The families of transposes of matrices: policy_matrices.cpp.

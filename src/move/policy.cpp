@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/tensors.hpp"
+#include "move/converted_pairs.hpp"
 #include "move/family.hpp"
 #include "move/machine.hpp"
 #include "move/packed_cut.hpp"
@@ -61,7 +62,7 @@ std::string text_of_packed(const problem& p, const candidate&) {
 }
 
 void offer_units(const problem& p, offers& to) {
-    if (p.copy.rank == 0 || is_in_place(p.copy)) return;
+    if (is_in_place(p.copy) || (p.copy.rank == 0 && !p.copy.converts())) return;
     if (const units_cut units(p.copy); units.possible()) to.add({kernel_family::units, 0, cost(units, p)});
 }
 void fill_units(const problem& p, const candidate&, plan& made) { units_cut(p.copy).fill(made); }
@@ -72,7 +73,8 @@ std::string text_of_units(const problem& p, const candidate&) {
 }
 
 void offer_tiles(const problem& p, offers& to) {
-    if (p.copy.rank == 0 || is_in_place(p.copy)) return;
+    if (p.copy.rank == 0 || p.copy.source == p.copy.destination) return;
+    if (p.copy.converts() && (pair_of(p.copy.cast) < 0 || !p.is_aligned || p.units.gaps)) return;
     for (int row = 0; row < static_cast<int>(std::size(kTargets)); ++row) {
         const tile_cut tile(p.units, target_of(row), p.on);
         if (tile.possible) to.add({kernel_family::tiles, row, tile.cost(p.touched, p.on), false});
@@ -113,8 +115,8 @@ constexpr family matrix_family(const char* name) {
 constexpr family kAll[] = {
     {kernel_family::rows, "rows", offer_rows, fill_rows, text_of_rows, counts_of_rows},
     {kernel_family::packed, "packed", offer_packed, fill_packed, text_of_packed, counts_of_packed},
-    {kernel_family::units, "units", offer_units, fill_units, text_of_units, counts_of_units},
-    {kernel_family::tiles, "tiles", offer_tiles, fill_tiles, text_of_tiles, counts_of_tiles, cost_with_conflicts},
+    {kernel_family::units, "units", offer_units, fill_units, text_of_units, counts_of_units, nullptr, true},
+    {kernel_family::tiles, "tiles", offer_tiles, fill_tiles, text_of_tiles, counts_of_tiles, cost_with_conflicts, true},
     matrix_family<kernel_family::direct>("direct"),
     matrix_family<kernel_family::vector>("vector"),
     matrix_family<kernel_family::vector_apart>("vector_apart"),
@@ -144,10 +146,16 @@ void settle(const problem& p, candidate& c) {
     c.final = true;
 }
 
+void offer_all(const problem& p, offers& to) {
+    for (const family& f : kAll) {
+        if (f.converts || !p.copy.converts()) f.offer(p, to);
+    }
+}
+
 // Finds the one that was measured, or the cheapest one whose cost is final.
 candidate best_of(const problem& p) {
     offers all;
-    for (const family& f : kAll) f.offer(p, all);
+    offer_all(p, all);
     if (all.begin() == all.end()) throw std::logic_error("no kernel makes such a copy in place");
     if (const std::optional<candidate> way = measured_way(p.copy, p.on)) {
         for (candidate& one : all) {
@@ -161,12 +169,33 @@ candidate best_of(const problem& p) {
     }
 }
 
+// The scales and biases from index 0 of every axis on.
+void set_scaling(plan& p, const strided_copy& c) {
+    if (!p.types.converts()) return;
+    const auto set = [&](const factors_in_memory& from, factors_work& to) {
+        const std::int64_t before = from.one || from.address == 0 ? 0 : c.by.first * (from.doubles ? 8 : 4);
+        to = {reinterpret_cast<const void*>(from.address + static_cast<std::uintptr_t>(before)), from.number,
+              from.doubles, from.one};
+    };
+    set(c.by.scales, p.cast.scales);
+    set(c.by.biases, p.cast.biases);
+    p.cast.scaled = p.types.scaled;
+}
+
 plan worked_out(const problem& p, const candidate& chosen) {
     plan made;
     made.by = chosen.by;
     made.unit = p.units.unit;
     made.keeps_result = keeps_result(p.copy.bytes(), p.on.l2_bytes);
+    made.types = p.copy.cast;
+    if (made.types.converts()) {
+        made.pair = pair_of(made.types);
+        made.aligned = p.is_aligned;
+        made.cast = {};
+        made.cast.tile_axis = made.cast.row_axis = -1;
+    }
     family_of(chosen.by).fill(p, chosen, made);
+    set_scaling(made, p.copy);
     return made;
 }
 
@@ -180,7 +209,7 @@ std::vector<candidate> candidates(const strided_copy& c, const gpu& on) {
     if (!has_work(c)) return {candidate{}};
     const problem p(c, on);
     offers offered;
-    for (const family& f : kAll) f.offer(p, offered);
+    offer_all(p, offered);
     for (candidate& one : offered) settle(p, one);
     std::stable_sort(offered.begin(), offered.end(), is_cheaper);
     if (const std::optional<candidate> way = measured_way(c, on)) {
@@ -205,7 +234,8 @@ namespace {
 
 // Whether the plans of two copies differ only in their addresses.
 bool are_alike(const strided_copy& a, const strided_copy& b) {
-    return a.run == b.run && a.rank == b.rank && a.source % kAlignmentPeriod == b.source % kAlignmentPeriod &&
+    return a.run == b.run && a.cast == b.cast && a.rank == b.rank &&
+           a.source % kAlignmentPeriod == b.source % kAlignmentPeriod &&
            a.destination % kAlignmentPeriod == b.destination % kAlignmentPeriod && is_in_place(a) == is_in_place(b) &&
            std::equal(a.axes.begin(), a.axes.begin() + a.rank, b.axes.begin());
 }
@@ -222,7 +252,8 @@ struct remembered {
 };
 
 std::size_t slot_of(const strided_copy& c, std::size_t slots) {
-    std::uint64_t mixed = bits(c.run) ^ c.source % kAlignmentPeriod << 8 ^ c.destination % kAlignmentPeriod << 16;
+    std::uint64_t mixed = bits(c.run) ^ c.source % kAlignmentPeriod << 8 ^ c.destination % kAlignmentPeriod << 16 ^
+                          static_cast<std::uint64_t>(c.cast.from) << 24 ^ static_cast<std::uint64_t>(c.cast.to) << 32;
     const auto mix = [&](std::int64_t x) { mixed = (mixed ^ bits(x)) * 0x9E3779B97F4A7C15u, mixed ^= mixed >> 29; };
     for (int i = 0; i < c.rank; ++i) {
         const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
@@ -232,6 +263,7 @@ std::size_t slot_of(const strided_copy& c, std::size_t slots) {
 }
 
 void set_addresses(plan& p, const strided_copy& c) {
+    set_scaling(p, c);
     const auto source = reinterpret_cast<const unsigned char*>(c.source);
     const auto first = reinterpret_cast<const unsigned char*>(c.source_begin());
     const auto last = reinterpret_cast<const unsigned char*>(c.source_end());

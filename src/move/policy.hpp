@@ -2,6 +2,7 @@
 // taken (family.hpp).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -47,12 +48,15 @@ struct plan {
     kernel_family by = kernel_family::nothing;
     int unit = 0;                           // bytes that are moved at once
     bool gaps = false, groups = false;      // for tiles
-    bool shifted = false, aligned = false;  // for groups: see kernels.hpp
+    bool shifted = false, aligned = false;  // for groups and for units that are converted: see kernels.hpp
     int relative_alignment = 0;             // for rows
     int units = 0, each = 0;  // for pieces: units in one; pieces that a thread moves, 1 or kPiecesOfThread
     unsigned blocks = 0;
     int threads = 0, shared_bytes = 0;
     bool keeps_result = false;  // in the L2, if the caller lets lines be kept; not for matrices
+    element_cast types;         // if elements are converted
+    cast_work cast;
+    int pair = -1;  // see converted_pairs.hpp
     rows_work rows;
     packed_work packed;
     units_work pieces;
@@ -75,16 +79,27 @@ plan work_out(const candidate& chosen, const strided_copy& c, const gpu& on);
 inline constexpr std::int64_t kMostRuns = 0x7fffffff;
 
 // Whether the source and the destination are the same memory: square matrices, which are transposed in place.
-inline bool is_in_place(const strided_copy& c) { return c.source == c.destination; }
+inline bool is_in_place(const strided_copy& c) { return c.source == c.destination && !c.converts(); }
 
-// Calls move(part) for parts of at most kMostRuns runs each. What is in place stays whole.
+// Calls move(part) for parts of at most kMostRuns runs each, or elements of a conversion. What is in place stays whole.
 template <class Move>
 void for_each_part(const strided_copy& c, Move move) {
     if (c.is_empty()) return;
-    if (c.runs() <= kMostRuns || is_in_place(c)) return move(c);
+    const std::int64_t in_run = c.converts() ? c.run / c.unit() : 1;
+    if (c.runs() <= kMostRuns / in_run || is_in_place(c)) return move(c);
     strided_copy part = c;
+    if (c.rank == 0) {  // one run of more elements
+        constexpr std::int64_t kMost = 1 << 30;
+        for (std::int64_t first = 0; first < in_run; first += kMost) {
+            part.source = c.source + static_cast<std::uintptr_t>(first * c.source_unit());
+            part.destination = c.destination + static_cast<std::uintptr_t>(first * c.unit());
+            part.run = std::min(kMost, in_run - first) * c.unit();
+            move(part);
+        }
+        return;
+    }
     strided_axis& last = part.axes[static_cast<std::size_t>(c.rank - 1)];
-    const std::int64_t inner = c.runs() / last.extent, fit = kMostRuns / inner;
+    const std::int64_t inner = c.runs() / last.extent * in_run, fit = kMostRuns / inner;
     const std::int64_t most = fit > 32 ? fit / 32 * 32 : fit > 0 ? fit : 1;  // parts are as aligned as the whole
     const std::int64_t extent = last.extent;
     for (std::int64_t first = 0; first < extent; first += most) {
@@ -92,6 +107,7 @@ void for_each_part(const strided_copy& c, Move move) {
         last.extent = extent - first < most ? extent - first : most;
         part.source = c.source + static_cast<std::uintptr_t>(first * last.source);
         part.destination = c.destination + static_cast<std::uintptr_t>(first * last.destination);
+        part.by.first = c.by.first + first * last.factor;
         if (last.extent == 1) --part.rank;
         for_each_part(part, move);
     }

@@ -31,9 +31,9 @@ double tile_cut::rounds_of(std::int64_t items, std::int64_t count, int most_log)
 
 counts tile_cut::count(double touched, const gpu& on) const {
     counts n;
-    const double all = real(u.c.bytes()), of_unit = u.unit;
+    const double written = real(u.c.bytes()), all = real(u.c.source_bytes()), of_unit = u.unit;
     // Tiles, spans and lines of the whole copy. The order of the blocks: along, across, then the other axes.
-    double all_spans = 1, all_lines = 1, repeats = 1, mean_span = of_unit, mean_line = of_unit, nearest_span = 0;
+    double all_spans = 1, all_lines = 1, repeats = 1, mean_span = u.source_unit, mean_line = of_unit, nearest_span = 0;
     for (int i = 0; i < u.rank; ++i) {
         const double extent = real(ax(i).extent), cuts = real(up(ax(i).extent, step(i)));
         const double distance = real(ax(i).distance);
@@ -57,7 +57,7 @@ counts tile_cut::count(double touched, const gpu& on) const {
                         : std::max(1.0, (mean_span - std::min(real(span_alignment), mean_span)) / kFetched + 1));
     if (nearest_span > 0) piece = std::min(piece, nearest_span);  // spans nearer than a piece share it
     const double fetched = all_spans * piece;
-    n.written = all;
+    n.written = written;
     n.line = mean_line;
     n.span = mean_span;
     n.read = std::min(all / repeats, fetched);
@@ -100,7 +100,8 @@ counts tile_cut::count(double touched, const gpu& on) const {
     n.hot = fetched / kSector / std::clamp(all / repeats / 128, 1.0, 96.0);
 
     // ---- Multiprocessors
-    const double blocks = real(tiles), warps = threads() / 32.0, fill = all / (real(area) * blocks);
+    const double blocks = real(tiles), warps = threads() / 32.0,
+                 fill = written / of_unit * u.wide / (real(area) * blocks);
     const int resident_threads = group >= 0    ? kResidentThreadsOfGroups
                                  : u.unit == 1 ? kResidentBytes
                                                : kResidentThreads;

@@ -43,7 +43,7 @@ void tile_cut::fill(plan& p) const {
     }
     t.halo = whole(halo);
     t.spans = t.lines = t.line_units = 1;
-    t.span_bytes = u.unit;
+    t.span_bytes = u.source_unit;
     int spans_before = 1;
     for (int i = 0; i < u.rank; ++i) {
         const axis& a = ax(i);
@@ -109,6 +109,7 @@ void tile_cut::fill(plan& p) const {
     t.spans_at_once = static_cast<unsigned>(threads() / chunks);
     t.bytes_at_once = whole(threads() % chunks * kVectorBytes);
     t.fetch_lines = fetches_lines();
+    fill_factors(t, p.cast);
     p.gaps = u.gaps;
     p.groups = group >= 0;
     p.shifted = shifted;
@@ -116,6 +117,40 @@ void tile_cut::fill(plan& p) const {
     p.threads = threads();
     p.shared_bytes = whole(shared());
     p.blocks = static_cast<unsigned>(tiles);
+}
+
+// Where the axis of a conversion's scales and biases is.
+void tile_cut::fill_factors(const tile_work& t, cast_work& w) const {
+    const int scaled = u.factor_axis;
+    if (scaled < 0) return;
+    const axis& a = ax(scaled);
+    const std::int64_t factor = u.c.axes[static_cast<std::size_t>(u.c.factor_axis())].factor;
+    // The axes of the tiles: the two that may be cut come first.
+    int at = 2;
+    w.tile_step = factor;
+    if (scaled == along || scaled == across) {
+        w.tile_axis = scaled == along ? 0 : 1;
+        w.tile_step = factor * step(scaled);
+        w.halo_step = scaled == along ? factor * halo : 0;
+    } else if (step(scaled) < a.extent) {
+        for (int i = 0; i < scaled; ++i) at += step(i) < ax(i).extent && i != along && i != across;
+        w.tile_axis = at;
+    }
+    if (step(scaled) == 1) return;
+    if (line_has(scaled)) {
+        std::int64_t inner = 1;
+        for (int i = 0; i < scaled; ++i) inner *= line_has(i) ? step(i) : 1;
+        w.by_inner = divider(static_cast<unsigned>(inner));
+        // Nothing is outside the axis along which lines are cut.
+        w.by_steps = divider(static_cast<unsigned>(scaled == along ? std::int64_t{1} << 30 : step(scaled)));
+        w.line_step = static_cast<int>(factor);
+    } else {
+        w.row_axis = 0;
+        for (int i = 0; i < u.rank && i != scaled; ++i)
+            w.row_axis += step(i) > 1 && !line_has(i) && i != across && i != group;
+        if (scaled == across) w.row_axis = t.row_rank - 1;
+        w.row_step = static_cast<int>(factor);
+    }
 }
 
 }  // namespace cornerturn::moves

@@ -15,7 +15,7 @@ namespace cornerturn::moves {
 // What is wanted of a tile, in bytes.
 struct tile_target {
     int line;  // of a line, at least
-    int area;  // of the whole tile, approximately
+    int area;  // of the whole tile, approximately; of a conversion, on the side of the larger elements
 };
 
 // The tiles to try. Lines of 256 bytes and more suit memory best. Shorter lines leave room for longer spans.
@@ -34,15 +34,21 @@ struct axis {
 // A copy in units. A run of several units becomes an axis too.
 struct copy_of_units {
     const strided_copy& c;
-    int unit, rank = 0;
+    int unit, source_unit, wide;  // bytes on both sides, which differ for a conversion; and the larger of them
+    int rank = 0;
     std::array<axis, kMostAxes + 1> axes;  // in the order of the destination's strides
     std::array<int, kMostAxes + 1> by_source;
     // True if the destination's pieces without gaps are short. A line then holds several pieces with the gaps between
     // them, and is written unit by unit.
     bool gaps;
+    int factor_axis;  // of a conversion's scales and biases; -1: there is none
 
-    explicit copy_of_units(const strided_copy& copy) : c(copy), unit(copy.unit()) {
-        if (c.run > unit) axes[static_cast<std::size_t>(rank++)] = {c.run / unit, unit, unit, unit};
+    explicit copy_of_units(const strided_copy& copy)
+        : c(copy),
+          unit(copy.unit()),
+          source_unit(copy.converts() ? copy.source_unit() : unit),
+          wide(std::max(unit, source_unit)) {
+        if (c.run > unit) axes[static_cast<std::size_t>(rank++)] = {c.run / unit, source_unit, unit, source_unit};
         for (int i = 0; i < c.rank; ++i) {
             const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
             axes[static_cast<std::size_t>(rank++)] = {a.extent, a.source, a.destination, std::abs(a.source)};
@@ -53,6 +59,8 @@ struct copy_of_units {
                 by_source[static_cast<std::size_t>(at)] = by_source[static_cast<std::size_t>(at - 1)];
             by_source[static_cast<std::size_t>(at)] = i;
         }
+        const int of_copy = c.factor_axis();
+        factor_axis = of_copy == c.rank ? -1 : rank - c.rank + of_copy;
         const piece_without_gaps piece(c);
         const bool whole = piece.bytes % kVectorBytes == 0 && piece.begins % kVectorBytes == 0;
         gaps = piece.bytes < (unit > 1 || whole ? kLeastOfVectors : kLeastOfVectorsOfBytes) && piece.next < c.rank;
@@ -106,9 +114,9 @@ struct tile_cut {
     // Takes axes of the destination until a line is as long as wished, then axes of the source until the tile is as
     // large as wished. If the source has no more, it takes more of the destination.
     void cut(const tile_target& target) {
-        area = u.unit;
+        area = u.wide;
         grow_lines(target.line, target.line);
-        std::int64_t length = u.unit, held = u.unit;  // of a span: all bytes, and the bytes of its units
+        std::int64_t length = u.source_unit, held = u.source_unit;  // of a span: all bytes, and the bytes of its units
         bool ended = false;
         for (int k = 0; k < u.rank; ++k) {
             const int i = u.by_source[static_cast<std::size_t>(k)];
@@ -159,13 +167,13 @@ struct tile_cut {
     bool ends_span(int i, std::int64_t length) const {
         const axis& a = ax(i);
         if (a.distance > reach_of(length)) return true;
-        return length > u.unit && a.distance >= kSector && a.destination < kVectorBytes && a.extent * u.unit >= 128 &&
-               a.distance / u.unit % 2 == 0;
+        return length > u.source_unit && a.distance >= kSector && a.destination < kVectorBytes &&
+               a.extent * u.unit >= 128 && a.distance / u.source_unit % 2 == 0;
     }
 
     // Makes the tiles along an axis equally large, and of whole sectors if possible.
     void even_out() {
-        area = u.unit;
+        area = u.wide;
         for (int i = 0; i < u.rank; ++i) {
             if (step(i) > 1 && step(i) < ax(i).extent) {
                 step(i) = up(ax(i).extent, up(ax(i).extent, step(i)));
@@ -197,12 +205,12 @@ struct tile_cut {
     bool ends_line(int i) const { return span_has(i) && line / u.unit + kVectorBytes / u.unit > kMostTable; }
     // Whether enough units follow each other along this axis, in a span, for a group of lines.
     bool heads_group(int i) const {
-        return u.unit <= 2 && !u.gaps && ax(i).source == u.unit && step(i) * u.unit >= kLeastOfGroup;
+        return u.unit <= 2 && !u.gaps && !u.c.converts() && ax(i).source == u.unit && step(i) * u.unit >= kLeastOfGroup;
     }
 
     // Decides which axes are in lines and which are in spans. False if an axis is in neither.
     bool assign() {
-        span = u.unit;
+        span = u.source_unit;
         bool ended = false;
         for (int k = 0; k < u.rank; ++k) {
             const int i = u.by_source[static_cast<std::size_t>(k)];
@@ -274,8 +282,8 @@ struct tile_cut {
             up<std::int64_t>(span + kVectorBytes - std::min<std::int64_t>(kVectorBytes, span_alignment), kVectorBytes);
         const bool repeats = along < 0 || span_has(along);
         // If the units of a line come from different spans, the lanes of a warp read spans in different banks.
-        pitch = u.unit == kVectorBytes ? chunks | 1 : chunks;
-        skew = u.unit == kVectorBytes ? kNoSkew : std::countr_zero(static_cast<unsigned>(units_of_thread()));
+        pitch = u.source_unit == kVectorBytes ? chunks | 1 : chunks;
+        skew = u.source_unit == kVectorBytes ? kNoSkew : std::countr_zero(static_cast<unsigned>(units_of_thread()));
         find_groups(span_bits);
         table = repeats ? line_step + (u.gaps ? 0 : kVectorBytes / u.unit - 1) : line_step * (step(along) + halo);
         return table <= kMostTable && shared() <= most_shared && spans * chunks < (1 << 20) && tiles <= kMostRuns;
@@ -284,7 +292,7 @@ struct tile_cut {
     // Uses groups of lines if neighbours in a span belong to different lines and reading a line's units would cause
     // many bank conflicts. Groups take more instructions. span_bits: of where spans begin.
     void find_groups(std::uint64_t span_bits) {
-        if (u.unit > 2 || u.gaps) return;
+        if (u.unit > 2 || u.gaps || u.c.converts()) return;
         int next = -1;
         std::uint64_t all = span_bits;
         for (int i = 0; i < u.rank; ++i) {
@@ -304,7 +312,7 @@ struct tile_cut {
     }
     // Whether the L2 fetches whole lines. For shorter spans, and for bytes, which often begin anywhere, it would read
     // much in vain.
-    bool fetches_lines() const { return u.unit > 1 && span >= kWorthALine; }
+    bool fetches_lines() const { return u.source_unit > 1 && span >= kWorthALine; }
     // Whether successive lines are equal, except for where they go.
     bool repeated() const { return across >= 0 && ax(across).repeats(); }
     // Units that follow each other in a line and that a thread moves at once.
@@ -334,8 +342,8 @@ struct tile_cut {
 
     // Looks at the first warp, and at the first unit of its vectors.
     double conflicts_at(std::int64_t pitch_tried, int skew_tried) const {
-        const int read = group >= 0 ? kVectorBytes : std::max(4, u.unit);   // bytes at a time
-        const auto word = static_cast<unsigned>(read), banks = 128 / word;  // and as many lanes
+        const int read = group >= 0 ? kVectorBytes : std::max(4, u.source_unit);  // bytes at a time
+        const auto word = static_cast<unsigned>(read), banks = 128 / word;        // and as many lanes
         const int lanes = group >= 0 ? static_cast<int>(banks) : 1 << lanes_log();
         const std::int64_t vectors = std::max<std::int64_t>(1, line / (units_of_thread() * u.unit));
         std::array<place_in_spans, 32> of_vector;
@@ -463,6 +471,7 @@ struct tile_cut {
     void fill(plan& p) const;
 
 private:
+    void fill_factors(const tile_work& t, cast_work& w) const;
     double rounds_of(std::int64_t items, std::int64_t count, int most_log) const;
     bool begins_differ() const;
 };

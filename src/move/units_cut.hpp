@@ -10,6 +10,9 @@
 
 namespace cornerturn::moves {
 
+// A conversion of any type takes about so many times the instructions of a move.
+inline constexpr double kWorkOfConversion = 4;
+
 // Pieces, one or several for each thread.
 struct units_cut {
     const strided_copy& c;
@@ -19,15 +22,15 @@ struct units_cut {
     explicit units_cut(const strided_copy& copy)
         : c(copy),
           unit(copy.unit()),
-          units(unit < kVectorBytes && copy.run / unit % 3 == 0 ? 3 : 1),
+          units(unit < kVectorBytes && copy.run / unit % 3 == 0 && !copy.converts() ? 3 : 1),
           piece(units * unit),
           pieces(copy.runs() * (copy.run / piece)) {}
 
-    // Moving single bytes takes too many instructions.
-    bool possible() const { return piece >= 2 && pieces <= kMostRuns; }
+    // Moving single bytes takes too many instructions. Conversions have no other way if all else fails.
+    bool possible() const { return (piece >= 2 || c.converts()) && pieces <= kMostRuns; }
     int each() const {
         constexpr std::int64_t kFew = 2 << 20;
-        return pieces <= kFew || units > 1 ? 1 : kPiecesOfThread;
+        return pieces <= kFew || units > 1 || c.converts() ? 1 : kPiecesOfThread;
     }
     std::int64_t blocks() const { return up<std::int64_t>(pieces, each() * kMostThreads); }
     int rank() const { return c.rank + (c.run > piece ? 1 : 0); }
@@ -42,7 +45,7 @@ struct units_cut {
         n.span = f(c.run);
         n.blocks = f(blocks());
         n.resident = 6;
-        n.instructions[0] = f(pieces) / kWarp;
+        n.instructions[0] = f(pieces) / kWarp * (c.converts() ? kWorkOfConversion : 1);
         n.instructions[1] = n.instructions[0] * rank();
         n.instructions[2] = n.instructions[0] * (units - 1);
         n.instructions[3] = f(blocks());
@@ -62,7 +65,12 @@ struct units_cut {
         w.destination = reinterpret_cast<unsigned char*>(c.destination);
         w.pieces = static_cast<unsigned>(pieces);
         if (c.run > piece)
-            w.of_pieces.axes[w.of_pieces.rank++] = {divider(static_cast<unsigned>(c.run / piece)), piece, piece};
+            w.of_pieces.axes[w.of_pieces.rank++] = {divider(static_cast<unsigned>(c.run / piece)),
+                                                    c.converts() ? c.source_unit() : piece, piece};
+        if (const int i = c.factor_axis(); i < c.rank) {
+            p.cast.tile_axis = w.of_pieces.rank + i;
+            p.cast.tile_step = c.axes[static_cast<std::size_t>(i)].factor;
+        }
         add_axes(c, 0, w.of_pieces);
         p.threads = kMostThreads;
         p.shared_bytes = 0;

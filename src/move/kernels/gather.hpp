@@ -5,6 +5,12 @@
 
 namespace CORNERTURN_KERNELS {
 
+// Where the units of a vector are.
+template <int kUnit>
+struct entries_of_vector {
+    unsigned at[kVectorBytes / kUnit];
+};
+
 template <int kUnit>
 struct tile_of_units {
     using unit = storage_t<kUnit>;
@@ -14,9 +20,7 @@ struct tile_of_units {
     // are read singly.
     static constexpr int kMostCopies = kPerVector < 4 ? kPerVector : 4;
 
-    struct entries {
-        unsigned at[kPerVector];
-    };
+    using entries = entries_of_vector<kUnit>;
     // Where an entry is in a copy. The padding after each vector's entries is as many entries as there are copies. The
     // lanes of a warp read entries of successive vectors, which then lie in different banks.
     static __device__ __forceinline__ unsigned place_of(unsigned entry, unsigned copies) {
@@ -48,32 +52,33 @@ struct tile_of_units {
         }
         return e;
     }
-
-    static __device__ __forceinline__ uint4 gather(const byte* image, const entries& e) {
-        if constexpr (kUnit == 16) {
-            return value_at<uint4>(image + e.at[0]);
-        } else if constexpr (kUnit == 8) {
-            const uint2 a = value_at<uint2>(image + e.at[0]), b = value_at<uint2>(image + e.at[1]);
-            return make_uint4(a.x, a.y, b.x, b.y);
-        } else {
-            unsigned words[4];
-            CORNERTURN_UNROLL
-            for (int w = 0; w < 4; ++w) {
-                if constexpr (kUnit == 4) {
-                    words[w] = value_at<unsigned>(image + e.at[w]);
-                } else if constexpr (kUnit == 2) {
-                    words[w] = __byte_perm(value_at<unit>(image + e.at[2 * w]), value_at<unit>(image + e.at[2 * w + 1]),
-                                           0x5410);
-                } else {
-                    const unsigned a = value_at<unit>(image + e.at[4 * w]), b = value_at<unit>(image + e.at[4 * w + 1]);
-                    const unsigned c = value_at<unit>(image + e.at[4 * w + 2]),
-                                   d = value_at<unit>(image + e.at[4 * w + 3]);
-                    words[w] = __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
-                }
-            }
-            return make_uint4(words[0], words[1], words[2], words[3]);
-        }
-    }
 };
+
+template <int kUnit>
+__device__ __forceinline__ uint4 gather_units(const byte* image, const entries_of_vector<kUnit>& e) {
+    using unit = storage_t<kUnit>;
+    if constexpr (kUnit == 16) {
+        return value_at<uint4>(image + e.at[0]);
+    } else if constexpr (kUnit == 8) {
+        const uint2 a = value_at<uint2>(image + e.at[0]), b = value_at<uint2>(image + e.at[1]);
+        return make_uint4(a.x, a.y, b.x, b.y);
+    } else {
+        unsigned words[4];
+        CORNERTURN_UNROLL
+        for (int w = 0; w < 4; ++w) {
+            if constexpr (kUnit == 4) {
+                words[w] = value_at<unsigned>(image + e.at[w]);
+            } else if constexpr (kUnit == 2) {
+                words[w] =
+                    __byte_perm(value_at<unit>(image + e.at[2 * w]), value_at<unit>(image + e.at[2 * w + 1]), 0x5410);
+            } else {
+                const unsigned a = value_at<unit>(image + e.at[4 * w]), b = value_at<unit>(image + e.at[4 * w + 1]);
+                const unsigned c = value_at<unit>(image + e.at[4 * w + 2]), d = value_at<unit>(image + e.at[4 * w + 3]);
+                words[w] = __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
+            }
+        }
+        return make_uint4(words[0], words[1], words[2], words[3]);
+    }
+}
 
 }  // namespace CORNERTURN_KERNELS

@@ -89,7 +89,7 @@ struct group_writer {
     static constexpr int kLines = kVectorBytes / kUnit, kUnits = 4 / kUnit;
     const tile_work& t;
     const tile_here& here;
-    const loaded_tile<kUnit, false>& tile;
+    const loaded_tile<moved<kUnit>, false>& tile;
     int lines_along;  // along the groups' axis
 
     __device__ __forceinline__ int count() const { return here.lines * static_cast<int>(t.by_groups.d) * kLines; }
@@ -99,7 +99,7 @@ struct group_writer {
     __device__ __forceinline__ void with_line(unsigned number, Each each) const {
         const unsigned group = number / kLines, listed = t.by_groups.quotient(group);
         const auto nth = static_cast<int>(number - listed * t.by_groups.d * kLines);
-        if (nth < lines_along) each(place_of_line(t, listed), nth);
+        if (nth < lines_along) each(place_of_line(t, listed, moved<kUnit>{}), nth);
     }
 
     __device__ __forceinline__ void make_lines(line_of_words* lines) const {
@@ -155,9 +155,10 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, kResidentThreadsOfGroups) copy
     using group = group_words<kUnit, kShifted>;
     constexpr int kUnits = group::kUnits, kLines = group::kLines;
     const int lines_along = t.across_in_group ? here.across : t.group_steps;
-    const loaded_tile<kUnit, false> tile(t, here, shared, [&](const loaded_tile<kUnit, false>& loading) {
-        group_writer<kUnit>{t, here, loading, lines_along}.make_lines(lines);
-    });
+    const loaded_tile<moved<kUnit>, false> tile(
+        t, here, moved<kUnit>{}, shared, [&](const loaded_tile<moved<kUnit>, false>& loading) {
+            group_writer<kUnit>{t, here, loading, lines_along}.make_lines(lines);
+        });
     const group_writer<kUnit> writer{t, here, tile, lines_along};
     const auto words = static_cast<unsigned>((here.line_units * kUnit + (kAligned ? 3 : 6)) / 4);
     const unsigned groups = static_cast<unsigned>(here.lines) * t.by_groups.d;

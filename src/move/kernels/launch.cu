@@ -1,4 +1,6 @@
 // Calls a plan's kernel.
+#include <iterator>
+
 #include "move/kernels/kernels.hpp"
 #include "move/policy.hpp"
 #if !defined(CORNERTURN_EMULATED)
@@ -33,6 +35,14 @@ run_work kernel_for(const moves::plan& p) {
     }
 }
 
+void run_conversion(const moves::plan& p, const launch_shape& shape, result_policy result) {
+    if (p.by == kernel_family::units) return run_converted_units(p.pieces, p.cast, p.types, p.aligned, shape);
+    constexpr run_converted (*kOf[])(int) = {converted_tiles_0, converted_tiles_1, converted_tiles_2,
+                                             converted_tiles_3};
+    static_assert(std::size(kOf) == kConvertFiles);
+    kOf[p.pair % kConvertFiles](p.pair)(p.tiles, p.cast, result, shape);
+}
+
 void run_plan(const moves::plan& p) {
     if (p.by == kernel_family::nothing) return;
     if (const run_work run = kernel_for(p)) {
@@ -44,6 +54,7 @@ void run_plan(const moves::plan& p) {
                        static_cast<std::size_t>(p.shared_bytes)};
     shape.early = true;
     const result_policy result(keeps_lines() && p.keeps_result);
+    if (p.types.converts()) return run_conversion(p, shape, result);
     if (p.by == kernel_family::rows)
         return run_rows(p.rows, p.unit, p.relative_alignment, result, keeps_lines(), shape);
     if (p.by == kernel_family::packed) return run_packed(p.packed, p.unit, result, keeps_lines(), shape);

@@ -28,15 +28,32 @@ __device__ __forceinline__ void each_digit(const tile_digit* axes, int rank, uns
     if (rank > 0) step(axes[rank - 1], index);
 }
 
+// What happens to units between the load and the store: nothing. kernels/cast.hpp has the alternative.
+template <int kBytes>
+struct moved {
+    static constexpr int kUnit = kBytes, kSourceUnit = kBytes;  // of the destination and of the source
+
+    static __device__ __forceinline__ int factor_along(const tile_digit*, const tile_digit*, unsigned) { return 0; }
+    static __device__ __forceinline__ uint4 gather(const byte* image, const entries_of_vector<kBytes>& e, int,
+                                                   unsigned) {
+        return gather_units<kBytes>(image, e);
+    }
+    static __device__ __forceinline__ storage_t<kBytes> unit(const byte* from, int, unsigned) {
+        return value_at<storage_t<kBytes>>(from);
+    }
+};
+
 // The position of a line.
 struct place_of_line {
     std::int64_t offset = 0;  // in the destination
-    int row = 0, unused = 0;  // in its spans
+    int row = 0, factor = 0;  // in its spans; in a conversion's scales and biases
 
-    __device__ __forceinline__ place_of_line(const tile_work& t, unsigned line) {
+    template <class Move>
+    __device__ __forceinline__ place_of_line(const tile_work& t, unsigned line, const Move& move) {
         each_digit(t.rows, t.row_rank, line, [&](const tile_digit& axis, unsigned at) {
             row += static_cast<int>(at) * axis.in_span;
             offset += at * axis.destination;
+            factor += move.factor_along(&axis, t.rows, at);
         });
     }
 };
@@ -123,11 +140,16 @@ struct tile_here {
     int before;  // steps of the halo
     bool last;   // of the tiles along its lines
 
-    __device__ __forceinline__ tile_here(const tile_work& t, unsigned index) {
+    __device__ __forceinline__ tile_here(const tile_work& t, unsigned index)
+        : tile_here(t, index, [](int, unsigned) {}) {}
+    // Calls each(axis of t.tiles, position along it).
+    template <class Each>
+    __device__ __forceinline__ tile_here(const tile_work& t, unsigned index, Each each) {
         unsigned cut[2] = {};
         const place_of_index place(t.tiles, index, [&](int axis, unsigned at) {
             if (axis == 0) cut[0] = at;
             if (axis == 1) cut[1] = at;
+            each(axis, at);
         });
         const std::int64_t along_left = t.along_extent - static_cast<std::int64_t>(cut[0]) * t.along_steps;
         const std::int64_t across_left = t.across_extent - static_cast<std::int64_t>(cut[1]) * t.across_steps;
@@ -195,11 +217,13 @@ __device__ __forceinline__ void make_table(const tile_work& t, const tile_here& 
 }
 
 // Makes the table of lines, if they have several axes.
-__device__ __forceinline__ void make_line_table(const tile_work& t, const tile_here& here, place_of_line* line_table) {
+template <class Move>
+__device__ __forceinline__ void make_line_table(const tile_work& t, const tile_here& here, place_of_line* line_table,
+                                                const Move& move) {
     if (t.row_rank <= 1) return;
     CORNERTURN_UNROLL_BY(1)
     for (unsigned line = threadIdx.x; static_cast<int>(line) < here.lines; line += blockDim.x)
-        line_table[line] = place_of_line(t, line);
+        line_table[line] = place_of_line(t, line, move);
 }
 
 // Makes the table of spans if they have several axes. True if there is one.
@@ -232,32 +256,35 @@ __device__ __forceinline__ void load_spans(const tile_work& t, const tile_here& 
 }
 
 // A tile in shared memory, with its tables.
-template <int kUnit, bool kGaps>
+template <class Move, bool kGaps>
 struct loaded_tile {
+    Move move;
     const unsigned* table;
     const place_of_line* places;  // of lines, if these have several axes
     const byte* image;
 
     // meanwhile(this) does what else must be done before any line is written.
     template <class Meanwhile>
-    __device__ __forceinline__ loaded_tile(const tile_work& t, const tile_here& here, byte* shared, Meanwhile meanwhile)
-        : table(reinterpret_cast<unsigned*>(shared)),
+    __device__ __forceinline__ loaded_tile(const tile_work& t, const tile_here& here, const Move& move, byte* shared,
+                                           Meanwhile meanwhile)
+        : move(move),
+          table(reinterpret_cast<unsigned*>(shared)),
           places(reinterpret_cast<place_of_line*>(shared + t.line_table_at)),
           image(shared + t.image_at) {
         auto* const span_table = reinterpret_cast<std::int64_t*>(shared + t.span_table_at);
         if (make_span_table(t, here, span_table)) __syncthreads();  // before spans are looked up
         wait_for_work_ahead();
-        load_spans<kUnit>(t, here, span_table, shared + t.image_at);
+        load_spans<Move::kSourceUnit>(t, here, span_table, shared + t.image_at);
         end_of_copies();
         // Make the other tables while the spans are in flight.
-        make_table<kUnit, kGaps>(t, here, reinterpret_cast<unsigned*>(shared));
-        make_line_table(t, here, reinterpret_cast<place_of_line*>(shared + t.line_table_at));
+        make_table<Move::kUnit, kGaps>(t, here, reinterpret_cast<unsigned*>(shared));
+        make_line_table(t, here, reinterpret_cast<place_of_line*>(shared + t.line_table_at), move);
         meanwhile(*this);
         wait_for_copies<0>();
         __syncthreads();  // before lines are gathered from all spans
     }
     __device__ __forceinline__ place_of_line place(const tile_work& t, int line) const {
-        return t.row_rank > 1 ? places[line] : place_of_line(t, static_cast<unsigned>(line));
+        return t.row_rank > 1 ? places[line] : place_of_line(t, static_cast<unsigned>(line), move);
     }
 };
 

@@ -21,6 +21,9 @@
 // `copy_packed` moves short runs that follow each other in the destination. A thread gathers a vector of 16 bytes of
 // the destination from them.
 //
+// `convert_tiles` is `copy_tiles` with a conversion of each unit between the load and the store. `convert_units` is the
+// same of `copy_units`, for all types and any alignment.
+//
 // `copy_units` moves units without a tile, in the destination's order. It is for copies where describing a tile takes
 // longer than moving it. If a run is a multiple of three units, it moves three at a time: elements of 3, 6, 12 or 24
 // bytes are such runs.
@@ -81,6 +84,25 @@ inline void leave_out(matrices_work& work, std::int64_t n) {
     if (is_even(work)) return cornerturn::leave_out(work, n);
     work.batch.first += static_cast<unsigned>(n);
 }
+
+// A conversion's scales and biases, for the kernels that convert: see kernels/cast.hpp.
+struct factors_work {
+    const void* data;  // of index 0 of every axis; null: the number
+    double number;
+    bool doubles, one;  // those in memory are f64, not f32; there is one for all elements
+};
+struct cast_work {
+    factors_work scales, biases;
+    bool scaled;  // whether there are any
+
+    // Where the axis is along which they change. In a tile: the axis of the tiles and a tile's step; what the halo
+    // steps back; the axis of the lines and its step; and for an axis within a line, its step, the units before it, and
+    // its steps in a line.
+    // In a copy unit by unit: the axis and its step.
+    int tile_axis, row_axis, row_step, line_step;
+    std::int64_t tile_step, halo_step;
+    divider by_inner, by_steps;
+};
 
 struct units_work {
     const unsigned char* source;

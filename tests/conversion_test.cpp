@@ -1,0 +1,84 @@
+// Conversions between tensors in the emulator, by every plan of the policy, and the values of all pairs of types.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <map>
+#include <random>
+
+#include "conversion_problems.hpp"
+#include "known_gpus.hpp"
+#include "move/converted_pairs.hpp"
+#include "sanitized.hpp"
+#include "strided_emulated.hpp"
+
+using namespace cornerturn;
+
+namespace {
+
+std::string run(const tests::conversion_problem& p, const tests::conversion_case& of, const gpu& on,
+                std::map<std::string, int>& runs) {
+    // Both buffers begin at a multiple of 64 bytes.
+    std::mt19937_64 random;
+    tests::buffer source(p.source_bytes, random), destination(p.destination_bytes, random);
+    std::copy(of.source().begin(), of.source().end(), source.data());
+    std::vector<unsigned char> scales = of.scales(), biases = of.biases();
+    const strided_copy c = of.canonical(source.data(), destination.data(), of.how(scales.data(), biases.data()));
+    for (const moves::candidate& one : moves::candidates(c, on)) {
+        const moves::plan plan = moves::work_out(one, c, on);
+        std::copy(of.destination().begin(), of.destination().end(), destination.data());
+        emulator::emulation emulation({.workers = 1});
+        const auto bytes = c.is_empty() ? std::uintptr_t{1} : c.source_end() - c.source_begin();
+        emulation.add_buffer(
+            "source", c.is_empty() ? source.data() : reinterpret_cast<unsigned char*>(c.source_begin()), bytes, false);
+        emulation.add_buffer("destination", destination.data(), static_cast<std::size_t>(p.destination_bytes), true);
+        emulation.add_buffer("scales", scales.data(), scales.size(), false);
+        emulation.add_buffer("biases", biases.data(), biases.size(), false);
+        std::string wrong;
+        try {
+            moves::run_emulated(plan);
+            wrong = of.wrong_in(destination.data());
+        } catch (const error& e) {
+            wrong = e.what();
+        }
+        if (!wrong.empty()) return moves::explain(one, c, on) + "\n" + wrong;
+        ++runs[std::string(plan.types.converts() ? "convert " : "move ") + moves::name(plan.by)];
+    }
+    return {};
+}
+
+TEST(conversion, random_tensors_by_every_plan) {
+    const std::uint64_t seed = std::random_device{}();
+    std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+    std::mt19937_64 random(seed);
+    std::map<std::string, int> runs;
+    for (int round = 0; round < (tests::kSanitized ? 300 : 3000); ++round) {
+        tests::conversion_problem p = tests::draw_conversion(random, 1 << 16);
+        if (round % 2 == 0) {  // a pair with kernels of its own
+            const moves::converted_pair pair = moves::kConvertedPairs[random() % std::size(moves::kConvertedPairs)];
+            const tests::conversion_problem other = p;
+            p.from = pair.from, p.to = pair.to;
+            p.saturates = true;
+            p.source_at = p.destination_at = 0;
+            const auto reach = [&](const std::vector<std::int64_t>& strides, int size, std::int64_t& at,
+                                   std::int64_t& bytes) {
+                std::int64_t low = 0, high = size;
+                for (std::size_t i = 0; i < p.extents.size(); ++i) {
+                    const std::int64_t by = p.extents[i] > 0 ? (p.extents[i] - 1) * strides[i] * size : 0;
+                    (by < 0 ? low : high) += by;
+                }
+                at = 64 - low, bytes = 128 + high - low;
+            };
+            reach(p.source_strides, size_of(p.from), p.source_at, p.source_bytes);
+            reach(p.destination_strides, size_of(p.to), p.destination_at, p.destination_bytes);
+            p.aligned = true;
+        }
+        const tests::conversion_case of(p, seed + static_cast<unsigned>(round));
+        const gpu& on = tests::kGpus[random() % std::size(tests::kGpus)];
+        ASSERT_EQ(run(p, of, on, runs), "") << "seed " << seed << ", round " << round << ": " << p.text();
+    }
+    for (const auto& [name, count] : runs) std::printf("%s: %d\n", name.c_str(), count);
+    EXPECT_GT(runs["convert tiles"], 50);
+    EXPECT_GT(runs["convert units"], 50);
+}
+
+}  // namespace
