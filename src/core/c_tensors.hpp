@@ -7,6 +7,8 @@
 
 #include "core/arguments.hpp"
 #include "core/tensors.hpp"
+#include "cornerturn/convert.h"
+#include "cornerturn/convert.hpp"
 
 namespace cornerturn::detail {
 
@@ -41,13 +43,48 @@ struct permutation {
                 const std::int64_t* to_strides)
         : source_extents(axis_list_of(rank, extents, "extents")),
           source_strides(strides_or_packed(rank, strides, source_extents)) {
-        axes = axis_list_of(rank, order, "axes");
+        axes = order != nullptr ? axis_list_of(rank, order, "axes") : same_order(source_extents);
         for (int i = 0; i < rank; ++i) {  // permute() refuses axes out of range
-            const int axis = order[i] < 0 ? order[i] + rank : order[i];
+            const std::int64_t given = axes.values[static_cast<std::size_t>(i)],
+                               axis = given < 0 ? given + rank : given;
             const bool is_axis = axis >= 0 && axis < rank;
             destination_extents.add(is_axis ? source_extents.values[static_cast<std::size_t>(axis)] : 0);
         }
         destination_strides = strides_or_packed(rank, to_strides, destination_extents);
+    }
+};
+
+// The arguments of a conversion in C.
+struct c_conversion {
+    permutation tensors;
+    typed_tensor source, destination;
+    conversion how;
+
+    c_conversion(int rank, const std::int64_t* extents, const void* from, cornerturn_element from_type,
+                 const std::int64_t* strides, const int* axes, const void* to, cornerturn_element to_type,
+                 const std::int64_t* to_strides, const cornerturn_conversion* given)
+        : tensors(rank, extents, strides, axes, to_strides),
+          source{{address_of(from), tensors.source_extents, tensors.source_strides}, type_of(from_type), 1},
+          destination{{address_of(to), tensors.destination_extents, tensors.destination_strides}, type_of(to_type), 1} {
+        if (given == nullptr) return;
+        how = {factors_of("scale", given->scale), factors_of("bias", given->bias), given->axis,
+               given->unsaturated == 0};
+    }
+    c_conversion(const c_conversion&) = delete;  // the tensors refer to their extents
+
+private:
+    // A number that is no type is refused later.
+    static element_type type_of(cornerturn_element type) {
+        return type > 0 && type <= CORNERTURN_C128 ? static_cast<element_type>(type) : element_type{};
+    }
+    static factors factors_of(const char* name, const cornerturn_factors& f) {
+        switch (f.kind) {
+            case CORNERTURN_NONE: return {};
+            case CORNERTURN_NUMBER: return f.number;
+            case CORNERTURN_F32_NUMBERS: return {static_cast<const float*>(f.data), f.count};
+            case CORNERTURN_F64_NUMBERS: return {static_cast<const double*>(f.data), f.count};
+        }
+        refuse(std::string(name) + ".kind", std::to_string(static_cast<int>(f.kind)), "it must be 0 to 3");
     }
 };
 

@@ -2,7 +2,6 @@
 // rules. Kernels, the host's engine and the verifier of values use these functions.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -58,11 +57,13 @@ struct float_format {
     int exponent_bits, fraction_bits;
     bool has_infinity;
 
-    constexpr int bias() const { return (1 << (exponent_bits - 1)) - 1; }
-    constexpr unsigned sign() const { return 1u << (exponent_bits + fraction_bits); }
-    constexpr unsigned infinity() const { return ((1u << exponent_bits) - 1) << fraction_bits; }
-    constexpr unsigned nan() const { return has_infinity ? infinity() | 1u << (fraction_bits - 1) : sign() - 1; }
-    constexpr unsigned largest() const { return has_infinity ? infinity() - 1 : sign() - 2; }
+    CORNERTURN_HOST_DEVICE constexpr int bias() const { return (1 << (exponent_bits - 1)) - 1; }
+    CORNERTURN_HOST_DEVICE constexpr unsigned sign() const { return 1u << (exponent_bits + fraction_bits); }
+    CORNERTURN_HOST_DEVICE constexpr unsigned infinity() const { return ((1u << exponent_bits) - 1) << fraction_bits; }
+    CORNERTURN_HOST_DEVICE constexpr unsigned nan() const {
+        return has_infinity ? infinity() | 1u << (fraction_bits - 1) : sign() - 1;
+    }
+    CORNERTURN_HOST_DEVICE constexpr unsigned largest() const { return has_infinity ? infinity() - 1 : sign() - 2; }
 };
 constexpr float_format format_of(element_type t) {
     switch (t) {
@@ -73,23 +74,32 @@ constexpr float_format format_of(element_type t) {
     }
 }
 
+// What kernels want to know of a type: device code must not call host functions, not even for constants.
+template <element_type kType>
+struct facts_of {
+    static constexpr int size = size_of(kType);
+    static constexpr bool integer = is_integer(kType), floating = is_floating(kType), fp8 = is_fp8(kType),
+                          wide = is_wide(kType);
+    static constexpr float_format format = format_of(kType);
+};
+
 // The value of a narrow float, which f32 holds exactly.
 template <element_type kType>
 CORNERTURN_HOST_DEVICE constexpr float widened(unsigned bits) {
-    constexpr float_format f = format_of(kType);
+    constexpr float_format f = facts_of<kType>::format;
     if constexpr (kType == element_type::bf16) {
-        return std::bit_cast<float>(bits << 16);
+        return __builtin_bit_cast(float, bits << 16);
     } else {
         const unsigned magnitude = bits & (f.sign() - 1), sign = (bits & f.sign()) == 0 ? 0 : 1u << 31;
         const bool special = f.has_infinity ? magnitude >= f.infinity() : magnitude == f.nan();
         if (special) {
             const bool nan = !f.has_infinity || magnitude > f.infinity();
-            return std::bit_cast<float>(sign | (nan ? 0x7fc00000u : 0x7f800000u));
+            return __builtin_bit_cast(float, sign | (nan ? 0x7fc00000u : 0x7f800000u));
         }
         // The exponent is moved to where f32 has it, and corrected by a multiplication. It is right for subnormals too.
-        const float shifted = std::bit_cast<float>(magnitude << (23 - f.fraction_bits));
-        const float corrected = shifted * std::bit_cast<float>(static_cast<unsigned>(127 + 127 - f.bias()) << 23);
-        return std::bit_cast<float>(std::bit_cast<unsigned>(corrected) | sign);
+        const float shifted = __builtin_bit_cast(float, magnitude << (23 - f.fraction_bits));
+        const float corrected = shifted * __builtin_bit_cast(float, static_cast<unsigned>(127 + 127 - f.bias()) << 23);
+        return __builtin_bit_cast(float, __builtin_bit_cast(unsigned, corrected) | sign);
     }
 }
 
@@ -97,8 +107,8 @@ CORNERTURN_HOST_DEVICE constexpr float widened(unsigned bits) {
 // saturates, else infinity, or NaN in a format without infinities. saturates: infinities too.
 template <element_type kType>
 CORNERTURN_HOST_DEVICE constexpr unsigned narrowed(double value, bool saturates) {
-    constexpr float_format f = format_of(kType);
-    const auto bits = std::bit_cast<std::uint64_t>(value);
+    constexpr float_format f = facts_of<kType>::format;
+    const auto bits = __builtin_bit_cast(std::uint64_t, value);
     const unsigned sign = bits >> 63 != 0 ? f.sign() : 0;
     const std::uint64_t magnitude = bits & ~(std::uint64_t{1} << 63);
     constexpr std::uint64_t kInfinity = std::uint64_t{0x7ff} << 52;
@@ -159,7 +169,7 @@ CORNERTURN_HOST_DEVICE constexpr any_value value_of(storage_of_t<kType> bits) {
         return {static_cast<double>(bits), static_cast<std::uint64_t>(bits), any_value::kind::is_signed};
     } else if constexpr (kType == element_type::u64) {
         return {static_cast<double>(bits), bits, any_value::kind::is_unsigned};
-    } else if constexpr (is_integer(kType) || kType == element_type::f32 || kType == element_type::f64) {
+    } else if constexpr (facts_of<kType>::integer || kType == element_type::f32 || kType == element_type::f64) {
         return {static_cast<double>(bits)};
     } else {
         return {widened<kType>(bits)};
@@ -182,8 +192,8 @@ CORNERTURN_HOST_DEVICE constexpr storage_of_t<kType> element_from(double value, 
         return value;
     } else if constexpr (kType == element_type::f32) {
         return static_cast<float>(value);
-    } else if constexpr (is_floating(kType)) {
-        return static_cast<storage>(narrowed<kType>(value, saturates && is_fp8(kType)));
+    } else if constexpr (facts_of<kType>::floating) {
+        return static_cast<storage>(narrowed<kType>(value, saturates && facts_of<kType>::fp8));
     } else {
         if (saturates) return nearest_integer<storage>(value);
         // Truncated. Beyond the type's range any result will do, but it must be the same everywhere and never trap.
@@ -204,7 +214,7 @@ CORNERTURN_HOST_DEVICE constexpr storage_of_t<kTo> element_from(const any_value&
     using storage = storage_of_t<kTo>;
     if (v.is == any_value::kind::floating) return element_from<kTo>(v.floating, saturates);
     const bool negative = v.is == any_value::kind::is_signed && static_cast<std::int64_t>(v.integer) < 0;
-    if constexpr (is_integer(kTo)) {
+    if constexpr (facts_of<kTo>::integer) {
         if (!saturates) return static_cast<storage>(v.integer);
         constexpr int kBits = 8 * static_cast<int>(sizeof(storage)) - (std::is_signed_v<storage> ? 1 : 0);
         constexpr storage kMost = static_cast<storage>(~std::uint64_t{0} >> (64 - kBits));

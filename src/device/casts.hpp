@@ -36,7 +36,7 @@ __device__ __forceinline__ float widened_float(unsigned bits) {
     }
 #endif
 #if CORNERTURN_HAS_FP8
-    if constexpr (is_fp8(kFrom)) {
+    if constexpr (facts_of<kFrom>::fp8) {
         unsigned halves;
         if constexpr (kFrom == element_type::e4m3fn)
             asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(static_cast<unsigned short>(bits)));
@@ -51,8 +51,8 @@ __device__ __forceinline__ float widened_float(unsigned bits) {
 // Two elements of 1 or 2 bytes, the first in the lower bits. They saturate, except f16 and bf16.
 template <element_type kTo>
 __device__ __forceinline__ unsigned narrowed_pair(float low, float high) {
-    constexpr int kBits = 8 * size_of(kTo);
-    if constexpr (is_integer(kTo)) {
+    constexpr int kBits = 8 * facts_of<kTo>::size;
+    if constexpr (facts_of<kTo>::integer) {
 #if defined(__CUDA_ARCH__)
         const auto nearest = [](float value) {
             constexpr int kMost = kTo == element_type::u8    ? 255

@@ -6,6 +6,7 @@
 #include "core/c_status.hpp"
 #include "core/c_tensors.hpp"
 #include "cornerturn/cornerturn.h"
+#include "cornerturn/cuda/convert.hpp"
 #include "cornerturn/cuda/copy.hpp"
 #include "cornerturn/cuda/transpose.hpp"
 
@@ -15,6 +16,7 @@ using cornerturn::detail::any_batch;
 using cornerturn::detail::any_tensor;
 using cornerturn::detail::axis_list;
 using cornerturn::detail::axis_list_of;
+using cornerturn::detail::c_conversion;
 using cornerturn::detail::permutation;
 using cornerturn::detail::status_of;
 using cornerturn::detail::strides_or_packed;
@@ -177,6 +179,44 @@ cornerturn_status cornerturn_cuda_plan_create_permutation(cornerturn_cuda_plan**
         const permutation p(rank, extents, source_strides, axes, destination_strides);
         const cornerturn::permuted_tensor from({0, p.source_extents, p.source_strides}, p.axes);
         return cornerturn::cuda::copy_plan(from.extents, from.strides, p.destination_strides, element_size);
+    });
+}
+
+cornerturn_status cornerturn_cuda_convert(int rank, const int64_t* extents, const void* source,
+                                          cornerturn_element source_type, const int64_t* source_strides,
+                                          const int* axes, void* destination, cornerturn_element destination_type,
+                                          const int64_t* destination_strides, const cornerturn_conversion* how,
+                                          CUstream_st* stream) {
+    return status_of([&] {
+        const c_conversion c(rank, extents, source, source_type, source_strides, axes, destination, destination_type,
+                             destination_strides, how);
+        cornerturn::cuda::detail::convert(c.source, c.tensors.axes, c.destination, c.how, stream);
+    });
+}
+
+cornerturn_status cornerturn_cuda_convert_on(int device, int rank, const int64_t* extents, const void* source,
+                                             cornerturn_element source_type, const int64_t* source_strides,
+                                             const int* axes, void* destination, cornerturn_element destination_type,
+                                             const int64_t* destination_strides, const cornerturn_conversion* how,
+                                             CUstream_st* stream) {
+    return status_of([&] {
+        const c_conversion c(rank, extents, source, source_type, source_strides, axes, destination, destination_type,
+                             destination_strides, how);
+        cornerturn::cuda::detail::convert_on(device, c.source, c.tensors.axes, c.destination, c.how, stream);
+    });
+}
+
+cornerturn_status cornerturn_cuda_explain_convert(int rank, const int64_t* extents, const void* source,
+                                                  cornerturn_element source_type, const int64_t* source_strides,
+                                                  const int* axes, const void* destination,
+                                                  cornerturn_element destination_type,
+                                                  const int64_t* destination_strides, const cornerturn_conversion* how,
+                                                  char* text, size_t text_size) {
+    return status_of([&] {
+        const c_conversion c(rank, extents, source, source_type, source_strides, axes, destination, destination_type,
+                             destination_strides, how);
+        cornerturn::detail::copy_text(
+            cornerturn::cuda::detail::explain_convert(c.source, c.tensors.axes, c.destination, c.how), text, text_size);
     });
 }
 

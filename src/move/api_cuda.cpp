@@ -246,5 +246,16 @@ void convert(const cornerturn::detail::typed_tensor& source, const cornerturn::d
     launch(c, device, stream);
 }
 
+void convert_on(int device, const cornerturn::detail::typed_tensor& source, const cornerturn::detail::axis_list& axes,
+                const cornerturn::detail::typed_tensor& destination, const conversion& how, cudaStream_t stream) {
+    const strided_copy c = checked_conversion(source, axes, destination, how);
+    if (!c.is_empty()) launch(c, device, stream);
+}
+
+std::string explain_convert(const cornerturn::detail::typed_tensor& source, const cornerturn::detail::axis_list& axes,
+                            const cornerturn::detail::typed_tensor& destination, const conversion& how) {
+    return moves::explain(checked_conversion(source, axes, destination, how), device::gpu_of(device::current_device()));
+}
+
 }  // namespace detail
 }  // namespace cornerturn::cuda

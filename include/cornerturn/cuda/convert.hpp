@@ -14,6 +14,8 @@
 
 #include <driver_types.h>
 
+#include <string>
+
 #include "cornerturn/convert.hpp"
 
 namespace cornerturn::cuda {
@@ -23,7 +25,28 @@ CORNERTURN_EXPORT void convert(const cornerturn::detail::typed_tensor& source,
                                const cornerturn::detail::axis_list& axes,
                                const cornerturn::detail::typed_tensor& destination, const conversion& how,
                                cudaStream_t stream);
+// Does not ask CUDA, as copy_on().
+CORNERTURN_EXPORT void convert_on(int device, const cornerturn::detail::typed_tensor& source,
+                                  const cornerturn::detail::axis_list& axes,
+                                  const cornerturn::detail::typed_tensor& destination, const conversion& how,
+                                  cudaStream_t stream);
+CORNERTURN_EXPORT std::string explain_convert(const cornerturn::detail::typed_tensor& source,
+                                              const cornerturn::detail::axis_list& axes,
+                                              const cornerturn::detail::typed_tensor& destination,
+                                              const conversion& how);
 }  // namespace detail
+
+/// Says in one line which kernel would convert, how the tensor is cut into tiles, and the predicted time.
+/// @param source, axes, destination, how See convert().
+/// @return The line.
+/// @throws invalid_argument if convert() would.
+/// @throws unsupported if convert() would.
+template <class S, class T>
+std::string explain_convert(const tensor_view<S>& source, const cornerturn::detail::axis_list& axes,
+                            const tensor_view<T>& destination, const conversion& how = {}) {
+    return detail::explain_convert(cornerturn::detail::typed(source), axes, cornerturn::detail::typed(destination),
+                                   how);
+}
 
 /// Converts a tensor and permutes its axes.
 /// @param source The source.

@@ -25,8 +25,9 @@ __device__ __forceinline__ Real factor_at(const moves::factors_work& f, std::int
 
 template <element_type kFrom, element_type kTo>
 struct converted {
-    static constexpr int kUnit = size_of(kTo), kSourceUnit = size_of(kFrom), kPerVector = kVectorBytes / kUnit;
-    static constexpr bool kWide = is_worked_out_in_f64({kFrom, kTo});
+    static constexpr int kUnit = facts_of<kTo>::size, kSourceUnit = facts_of<kFrom>::size,
+                         kPerVector = kVectorBytes / kUnit;
+    static constexpr bool kWide = facts_of<kFrom>::wide || facts_of<kTo>::wide;
     using real = std::conditional_t<kWide, double, float>;
     using source_unit = storage_of_t<kFrom>;
     using bits = storage_t<kUnit>;
@@ -81,7 +82,7 @@ private:
     static __device__ __forceinline__ real real_of(source_unit unit) {
         if constexpr (kFrom == element_type::boolean) {
             return unit != 0 ? real{1} : real{0};
-        } else if constexpr (is_floating(kFrom) && size_of(kFrom) < 4) {
+        } else if constexpr (facts_of<kFrom>::floating && facts_of<kFrom>::size < 4) {
             return widened_float<kFrom>(unit);
         } else {
             return static_cast<real>(unit);
@@ -109,8 +110,8 @@ private:
     }
     static __device__ __forceinline__ storage_of_t<kTo> one(source_unit unit) {
         constexpr bool kToFloat = kTo == element_type::f32 || kTo == element_type::f64;
-        constexpr bool kToWider =
-            is_integer(kFrom) && is_integer(kTo) && kSourceUnit < kUnit && std::is_signed_v<storage_of_t<kTo>>;
+        constexpr bool kToWider = facts_of<kFrom>::integer && facts_of<kTo>::integer && kSourceUnit < kUnit &&
+                                  std::is_signed_v<storage_of_t<kTo>>;
         if constexpr (kToFloat || kToWider) {
             return static_cast<storage_of_t<kTo>>(unit);
         } else {
@@ -118,7 +119,7 @@ private:
         }
     }
     static __device__ __forceinline__ uint4 packed(const real (&values)[kPerVector]) {
-        if constexpr (kWide || kTo == element_type::f32 || kTo == element_type::boolean || size_of(kTo) > 2) {
+        if constexpr (kWide || kTo == element_type::f32 || kTo == element_type::boolean || facts_of<kTo>::size > 2) {
             storage_of_t<kTo> results[kPerVector];
             CORNERTURN_UNROLL
             for (int k = 0; k < kPerVector; ++k) {

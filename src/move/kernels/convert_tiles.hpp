@@ -13,7 +13,7 @@ namespace CORNERTURN_KERNELS {
 
 template <element_type kFrom, element_type kTo>
 __global__ void CORNERTURN_RESIDENT(moves::kMostThreads,
-                                    (size_of(kTo) == 1 ? moves::kResidentBytes : moves::kResidentThreads))
+                                    (facts_of<kTo>::size == 1 ? moves::kResidentBytes : moves::kResidentThreads))
     convert_tiles(tile_work t, cast_work w, result_policy result) {
     CORNERTURN_DYNAMIC_SHARED(byte, shared);
     std::int64_t first = 0;
