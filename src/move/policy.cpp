@@ -11,6 +11,7 @@
 
 #include "core/tensors.hpp"
 #include "move/converted_pairs.hpp"
+#include "move/converted_rows_cut.hpp"
 #include "move/family.hpp"
 #include "move/machine.hpp"
 #include "move/packed_cut.hpp"
@@ -30,7 +31,9 @@ double cost(const units_cut& u, const problem& p) {
     return cost_of(u.count(p.touched), kUnitsCost, std::countr_zero(static_cast<unsigned>(u.unit)), p.on);
 }
 
-counts counts_of_rows(const problem& p, const candidate&) { return rows_cut(p.copy).count(p.touched); }
+counts counts_of_rows(const problem& p, const candidate&) {
+    return p.copy.converts() ? converted_rows_cut(p.copy).count(p.touched) : rows_cut(p.copy).count(p.touched);
+}
 counts counts_of_packed(const problem& p, const candidate&) { return packed_cut(p.copy).count(p.touched); }
 counts counts_of_units(const problem& p, const candidate&) { return units_cut(p.copy).count(p.touched); }
 counts counts_of_tiles(const problem& p, const candidate& c) {
@@ -40,10 +43,24 @@ counts counts_of_tiles(const problem& p, const candidate& c) {
 }
 
 void offer_rows(const problem& p, offers& to) {
+    if (p.copy.converts()) {
+        const converted_rows_cut rows(p.copy);
+        if (rows.possible() && p.is_aligned)
+            to.add({kernel_family::rows, 0, cost_of(rows.count(p.touched), kRowsCost, 0, p.on)});
+        return;
+    }
     if (!is_in_place(p.copy)) to.add({kernel_family::rows, 0, cost(rows_cut(p.copy), p)});
 }
-void fill_rows(const problem& p, const candidate&, plan& made) { rows_cut(p.copy).fill(made); }
+void fill_rows(const problem& p, const candidate&, plan& made) {
+    if (p.copy.converts()) return converted_rows_cut(p.copy).fill(made);
+    rows_cut(p.copy).fill(made);
+}
 std::string text_of_rows(const problem& p, const candidate&) {
+    if (p.copy.converts()) {
+        const converted_rows_cut r(p.copy);
+        return "rows: " + std::to_string(r.rows) + " runs of " + std::to_string(r.run) + " elements, " +
+               std::to_string(r.blocks()) + " blocks";
+    }
     const rows_cut r(p.copy);
     return "rows: " + std::to_string(r.rows) + " runs of " + std::to_string(p.copy.run) + " bytes, " +
            std::to_string(r.blocks()) + " blocks";
@@ -113,7 +130,7 @@ constexpr family matrix_family(const char* name) {
 }
 
 constexpr family kAll[] = {
-    {kernel_family::rows, "rows", offer_rows, fill_rows, text_of_rows, counts_of_rows},
+    {kernel_family::rows, "rows", offer_rows, fill_rows, text_of_rows, counts_of_rows, nullptr, true},
     {kernel_family::packed, "packed", offer_packed, fill_packed, text_of_packed, counts_of_packed},
     {kernel_family::units, "units", offer_units, fill_units, text_of_units, counts_of_units, nullptr, true},
     {kernel_family::tiles, "tiles", offer_tiles, fill_tiles, text_of_tiles, counts_of_tiles, cost_with_conflicts, true},
@@ -271,6 +288,7 @@ void set_addresses(plan& p, const strided_copy& c) {
     switch (p.by) {
         case kernel_family::nothing: break;
         case kernel_family::rows:
+            p.converted_rows.source = source, p.converted_rows.destination = destination;
             p.rows.source = source, p.rows.first = first, p.rows.last = last, p.rows.destination = destination;
             break;
         case kernel_family::packed:

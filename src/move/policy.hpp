@@ -58,6 +58,7 @@ struct plan {
     cast_work cast;
     int pair = -1;  // see converted_pairs.hpp
     rows_work rows;
+    converted_rows_work converted_rows;
     packed_work packed;
     units_work pieces;
     tile_work tiles;

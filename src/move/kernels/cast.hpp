@@ -40,44 +40,47 @@ struct converted {
         return axis - axes == w.row_axis ? static_cast<int>(at) * w.row_step : 0;
     }
 
+    // So many elements of the destination that follow each other.
+    template <int kCount>
+    struct vector_of {
+        unsigned words[kCount * kUnit / 4];
+    };
+
     // `factor`: how far the line is from `first`. `j`: the vector's first unit in its line.
     __device__ __forceinline__ uint4 gather(const byte* image, const entries_of_vector<kUnit>& e, int factor,
                                             unsigned j) const {
         source_unit units[kPerVector];
         CORNERTURN_UNROLL
         for (int k = 0; k < kPerVector; ++k) units[k] = value_at<source_unit>(image + e.at[k]);
-        if (!w.scaled) return direct(units);
-        real values[kPerVector];
-        CORNERTURN_UNROLL
-        for (int k = 0; k < kPerVector; ++k) values[k] = real_of(units[k]);
-        if (w.line_step == 0) {
-            const real scale = scale_at(first + factor), bias = bias_at(first + factor);
-            CORNERTURN_UNROLL
-            for (int k = 0; k < kPerVector; ++k) values[k] = multiply_add(values[k], scale, bias);
-        } else {
-            CORNERTURN_UNROLL
-            for (int k = 0; k < kPerVector; ++k) values[k] = scaled(values[k], factor, j + static_cast<unsigned>(k));
-        }
-        return packed(values);
+        const vector_of<kPerVector> v =
+            made(units, [&](int k) { return place_in_line(factor, j + static_cast<unsigned>(k)); });
+        return make_uint4(v.words[0], v.words[1], v.words[2], v.words[3]);
     }
     __device__ __forceinline__ bits unit(const byte* from, int factor, unsigned j) const {
-        const auto unit = value_at<source_unit>(from);
-        const storage_of_t<kTo> result =
-            w.scaled ? element_from<kTo>(static_cast<double>(scaled(real_of(unit), factor, j)), true)
-                     : element_from<kTo>(value_of<kFrom>(unit), true);
-        return as_bits(result);
+        return made_one(from, place_in_line(factor, j));
+    }
+
+    // Units of a run, from position `begin` on.
+    template <int kCount>
+    __device__ __forceinline__ vector_of<kCount> run(const source_unit (&units)[kCount], std::int64_t begin) const {
+        return made(units, [&](int k) { return first + (begin + k) * w.line_step; });
+    }
+    __device__ __forceinline__ bits one_of_run(const byte* from, std::int64_t at) const {
+        return made_one(from, first + at * w.line_step);
     }
 
 private:
-    __device__ __forceinline__ real scale_at(std::int64_t at) const { return factor_at<real>(w.scales, at); }
-    __device__ __forceinline__ real bias_at(std::int64_t at) const { return factor_at<real>(w.biases, at); }
-    __device__ __forceinline__ real scaled(real value, int factor, unsigned j) const {
+    // Which scale and bias unit j of a line has.
+    __device__ __forceinline__ std::int64_t place_in_line(int factor, unsigned j) const {
         std::int64_t at = first + factor;
         if (w.line_step != 0) {
             const unsigned steps = w.by_inner.quotient(j);
             at += static_cast<std::int64_t>(steps - w.by_steps.quotient(steps) * w.by_steps.d) * w.line_step;
         }
-        return multiply_add(value, scale_at(at), bias_at(at));
+        return at;
+    }
+    __device__ __forceinline__ real scaled(real value, std::int64_t at) const {
+        return multiply_add(value, factor_at<real>(w.scales, at), factor_at<real>(w.biases, at));
     }
     static __device__ __forceinline__ real real_of(source_unit unit) {
         if constexpr (kFrom == element_type::boolean) {
@@ -94,68 +97,86 @@ private:
         __builtin_memcpy(&result, &value, sizeof result);
         return result;
     }
-
-    static __device__ __forceinline__ uint4 direct(const source_unit (&units)[kPerVector]) {
-        if constexpr (kWide) {
-            storage_of_t<kTo> results[kPerVector];
-            CORNERTURN_UNROLL
-            for (int k = 0; k < kPerVector; ++k) results[k] = one(units[k]);
-            return vector_of(results);
-        } else {
-            float values[kPerVector];
-            CORNERTURN_UNROLL
-            for (int k = 0; k < kPerVector; ++k) values[k] = real_of(units[k]);
-            return packed(values);
-        }
+    __device__ __forceinline__ bits made_one(const byte* from, std::int64_t at) const {
+        const auto unit = value_at<source_unit>(from);
+        return as_bits(w.scaled ? rounded(scaled(real_of(unit), at)) : direct(unit));
     }
-    static __device__ __forceinline__ storage_of_t<kTo> one(source_unit unit) {
+
+    // place(k): which scale and bias unit k has.
+    template <int kCount, class Place>
+    __device__ __forceinline__ vector_of<kCount> made(const source_unit (&units)[kCount], Place place) const {
+        if (kWide && !w.scaled) {
+            storage_of_t<kTo> results[kCount];
+            CORNERTURN_UNROLL
+            for (int k = 0; k < kCount; ++k) results[k] = direct(units[k]);
+            return joined(results);
+        }
+        real values[kCount];
+        CORNERTURN_UNROLL
+        for (int k = 0; k < kCount; ++k) values[k] = real_of(units[k]);
+        if (w.scaled && w.line_step == 0) {
+            const std::int64_t at = place(0);
+            const real scale = factor_at<real>(w.scales, at), bias = factor_at<real>(w.biases, at);
+            CORNERTURN_UNROLL
+            for (int k = 0; k < kCount; ++k) values[k] = multiply_add(values[k], scale, bias);
+        } else if (w.scaled) {
+            CORNERTURN_UNROLL
+            for (int k = 0; k < kCount; ++k) values[k] = scaled(values[k], place(k));
+        }
+        return packed(values);
+    }
+    static __device__ __forceinline__ storage_of_t<kTo> direct(source_unit unit) {
         constexpr bool kToFloat = kTo == element_type::f32 || kTo == element_type::f64;
         constexpr bool kToWider = facts_of<kFrom>::integer && facts_of<kTo>::integer && kSourceUnit < kUnit &&
                                   std::is_signed_v<storage_of_t<kTo>>;
-        if constexpr (kToFloat || kToWider) {
+        if constexpr (kToFloat && !(facts_of<kFrom>::floating && facts_of<kFrom>::size < 4) &&
+                      kFrom != element_type::boolean) {
+            return static_cast<storage_of_t<kTo>>(unit);
+        } else if constexpr (kToWider) {
             return static_cast<storage_of_t<kTo>>(unit);
         } else {
             return element_from<kTo>(value_of<kFrom>(unit), true);
         }
     }
-    static __device__ __forceinline__ uint4 packed(const real (&values)[kPerVector]) {
-        if constexpr (kWide || kTo == element_type::f32 || kTo == element_type::boolean || facts_of<kTo>::size > 2) {
-            storage_of_t<kTo> results[kPerVector];
-            CORNERTURN_UNROLL
-            for (int k = 0; k < kPerVector; ++k) {
-                if constexpr (kTo == element_type::f32 || kTo == element_type::f64) {
-                    results[k] = static_cast<storage_of_t<kTo>>(values[k]);
-                } else {
-                    results[k] = element_from<kTo>(static_cast<double>(values[k]), true);
-                }
-            }
-            return vector_of(results);
+    static __device__ __forceinline__ storage_of_t<kTo> rounded(real value) {
+        if constexpr (kTo == element_type::f32 || kTo == element_type::f64) {
+            return static_cast<storage_of_t<kTo>>(value);
         } else {
-            unsigned words[4];
-            CORNERTURN_UNROLL
-            for (int i = 0; i < 4; ++i) {
-                if constexpr (kUnit == 2) {
-                    words[i] = narrowed_pair<kTo>(values[2 * i], values[2 * i + 1]);
-                } else {
-                    words[i] = narrowed_pair<kTo>(values[4 * i], values[4 * i + 1]) |
-                               narrowed_pair<kTo>(values[4 * i + 2], values[4 * i + 3]) << 16;
-                }
-            }
-            return make_uint4(words[0], words[1], words[2], words[3]);
+            return element_from<kTo>(static_cast<double>(value), true);
         }
     }
-    static __device__ __forceinline__ uint4 vector_of(const storage_of_t<kTo> (&results)[kPerVector]) {
-        unsigned words[4] = {};
+    template <int kCount>
+    static __device__ __forceinline__ vector_of<kCount> packed(const real (&values)[kCount]) {
+        if constexpr (kWide || kUnit > 2 || kTo == element_type::boolean) {
+            storage_of_t<kTo> results[kCount];
+            CORNERTURN_UNROLL
+            for (int k = 0; k < kCount; ++k) results[k] = rounded(values[k]);
+            return joined(results);
+        } else {
+            constexpr int kPerWord = 4 / kUnit;
+            vector_of<kCount> v;
+            CORNERTURN_UNROLL
+            for (int i = 0; i < kCount / kPerWord; ++i) {
+                const int k = i * kPerWord;
+                v.words[i] = narrowed_pair<kTo>(values[k], values[k + 1]);
+                if constexpr (kUnit == 1) v.words[i] |= narrowed_pair<kTo>(values[k + 2], values[k + 3]) << 16;
+            }
+            return v;
+        }
+    }
+    template <int kCount>
+    static __device__ __forceinline__ vector_of<kCount> joined(const storage_of_t<kTo> (&results)[kCount]) {
+        vector_of<kCount> v = {};
         CORNERTURN_UNROLL
-        for (int k = 0; k < kPerVector; ++k) {
+        for (int k = 0; k < kCount; ++k) {
             if constexpr (kUnit == 8) {
                 const uint2 both = as_bits(results[k]);
-                words[2 * k] = both.x, words[2 * k + 1] = both.y;
+                v.words[2 * k] = both.x, v.words[2 * k + 1] = both.y;
             } else {
-                words[k * kUnit / 4] |= static_cast<unsigned>(as_bits(results[k])) << k * kUnit % 4 * 8;
+                v.words[k * kUnit / 4] |= static_cast<unsigned>(as_bits(results[k])) << k * kUnit % 4 * 8;
             }
         }
-        return make_uint4(words[0], words[1], words[2], words[3]);
+        return v;
     }
 };
 

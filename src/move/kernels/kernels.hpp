@@ -21,15 +21,19 @@ void run_groups(const moves::tile_work& work, int unit, bool shifted, bool align
 void run_units(const moves::units_work& work, int unit, int units, int each, result_policy result,
                const launch_shape& shape);
 
-// Conversions of a pair of types (move/converted_pairs.hpp) by tiles. File n of kConvertFiles has pairs n,
+// Conversions of a pair of types (move/converted_pairs.hpp), by tiles and of runs. File n of kConvertFiles has pairs n,
 // n + kConvertFiles, and so on.
-using run_converted = void (*)(const moves::tile_work& t, const moves::cast_work& w, result_policy result,
-                               const launch_shape& shape);
+struct converting {
+    void (*tiles)(const moves::tile_work& t, const moves::cast_work& w, result_policy result,
+                  const launch_shape& shape);
+    void (*rows)(const moves::converted_rows_work& r, const moves::cast_work& w, result_policy result,
+                 const launch_shape& shape);
+};
 inline constexpr int kConvertFiles = 4;
-run_converted converted_tiles_0(int pair);
-run_converted converted_tiles_1(int pair);
-run_converted converted_tiles_2(int pair);
-run_converted converted_tiles_3(int pair);
+converting converting_0(int pair);
+converting converting_1(int pair);
+converting converting_2(int pair);
+converting converting_3(int pair);
 
 // Conversions of all types. aligned: every element is aligned to its size.
 void run_converted_units(const moves::units_work& work, const moves::cast_work& by, const element_cast& types,

@@ -37,10 +37,11 @@ run_work kernel_for(const moves::plan& p) {
 
 void run_conversion(const moves::plan& p, const launch_shape& shape, result_policy result) {
     if (p.by == kernel_family::units) return run_converted_units(p.pieces, p.cast, p.types, p.aligned, shape);
-    constexpr run_converted (*kOf[])(int) = {converted_tiles_0, converted_tiles_1, converted_tiles_2,
-                                             converted_tiles_3};
+    constexpr converting (*kOf[])(int) = {converting_0, converting_1, converting_2, converting_3};
     static_assert(std::size(kOf) == kConvertFiles);
-    kOf[p.pair % kConvertFiles](p.pair)(p.tiles, p.cast, result, shape);
+    const converting its = kOf[p.pair % kConvertFiles](p.pair);
+    if (p.by == kernel_family::rows) return its.rows(p.converted_rows, p.cast, result, shape);
+    its.tiles(p.tiles, p.cast, result, shape);
 }
 
 void run_plan(const moves::plan& p) {

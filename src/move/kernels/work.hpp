@@ -21,6 +21,7 @@
 // `copy_packed` moves short runs that follow each other in the destination. A thread gathers a vector of 16 bytes of
 // the destination from them.
 //
+// `convert_rows` converts runs that are contiguous on both sides.
 // `convert_tiles` is `copy_tiles` with a conversion of each unit between the load and the store. `convert_units` is the
 // same of `copy_units`, for all types and any alignment.
 //
@@ -102,6 +103,19 @@ struct cast_work {
     int tile_axis, row_axis, row_step, line_step;
     std::int64_t tile_step, halo_step;
     divider by_inner, by_steps;
+};
+
+// Vectors that a thread of `convert_rows` makes.
+inline constexpr int kVectorsConverted = 4;
+
+// Runs that are contiguous on both sides and are converted. A vector has 16 bytes on the side of the larger elements.
+struct converted_rows_work {
+    const unsigned char* source;
+    unsigned char* destination;
+    std::int64_t run;    // elements
+    unsigned all;        // vectors of all runs
+    divider by_vectors;  // divides by the vectors that a run may touch
+    places runs;
 };
 
 struct units_work {

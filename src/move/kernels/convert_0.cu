@@ -1,0 +1,8 @@
+// A quarter of the pairs of types: see convert.hpp.
+#include "move/kernels/convert.hpp"
+
+namespace CORNERTURN_KERNELS {
+
+converting converting_0(int pair) { return converting_of<0>(pair); }
+
+}  // namespace CORNERTURN_KERNELS

@@ -1,0 +1,8 @@
+// A quarter of the pairs of types: see convert.hpp.
+#include "move/kernels/convert.hpp"
+
+namespace CORNERTURN_KERNELS {
+
+converting converting_3(int pair) { return converting_of<3>(pair); }
+
+}  // namespace CORNERTURN_KERNELS

@@ -1,8 +1,0 @@
-// A quarter of the pairs: see convert_tiles.hpp.
-#include "move/kernels/convert_tiles.hpp"
-
-namespace CORNERTURN_KERNELS {
-
-run_converted converted_tiles_3(int pair) { return converted_tiles<3>(pair); }
-
-}  // namespace CORNERTURN_KERNELS
