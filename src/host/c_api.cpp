@@ -10,6 +10,7 @@ using cornerturn::detail::any_batch;
 using cornerturn::detail::any_tensor;
 using cornerturn::detail::axis_list;
 using cornerturn::detail::axis_list_of;
+using cornerturn::detail::c_conversion;
 using cornerturn::detail::permutation;
 using cornerturn::detail::strides_or_packed;
 
@@ -70,5 +71,17 @@ cornerturn_status cornerturn_explain_copy(int rank, const int64_t* extents, cons
         const any_tensor source_tensor{address_of(source), n, from}, destination_tensor{address_of(destination), n, to};
         cornerturn::detail::copy_text(
             cornerturn::detail::explain_copy(source_tensor, destination_tensor, element_size, 1), text, text_size);
+    });
+}
+
+cornerturn_status cornerturn_convert(int rank, const int64_t* extents, const void* source,
+                                     cornerturn_element source_type, const int64_t* source_strides, const int* axes,
+                                     void* destination, cornerturn_element destination_type,
+                                     const int64_t* destination_strides, const cornerturn_conversion* how,
+                                     int threads) {
+    return cornerturn::detail::status_of([&] {
+        const c_conversion c(rank, extents, source, source_type, source_strides, axes, destination, destination_type,
+                             destination_strides, how);
+        cornerturn::detail::convert(c.source, c.tensors.axes, c.destination, c.how, {.threads = threads});
     });
 }

@@ -5,4 +5,5 @@
 #define HWY_TARGET_INCLUDE "host/targets/rest.cpp"
 #include <hwy/foreach_target.h>  // before highway.h
 
+#include "host/casts-inl.hpp"
 #include "host/kernels-inl.hpp"
