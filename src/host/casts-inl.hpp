@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "host/casts.hpp"
 
@@ -120,8 +121,8 @@ void narrow_integers(const float* from, byte* to, std::int64_t count) {
     const hn::Rebind<T, decltype(floats)> narrow;
     T* const all = elements<T>(to);
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(floats));
-    // Beyond the type, but within 32 bits.
-    const auto least = hn::Set(floats, -1.0e6f), most = hn::Set(floats, 1.0e6f);
+    const auto least = hn::Set(floats, static_cast<float>(std::numeric_limits<T>::min()));
+    const auto most = hn::Set(floats, static_cast<float>(std::numeric_limits<T>::max()));
     std::int64_t i = 0;
     for (; i + lanes <= count; i += lanes) {
         auto value = hn::LoadU(floats, from + i);
