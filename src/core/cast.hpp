@@ -85,7 +85,7 @@ struct facts_of {
 
 // The value of a narrow float, which f32 holds exactly.
 template <element_type kType>
-CORNERTURN_HOST_DEVICE constexpr float widened(unsigned bits) {
+CORNERTURN_HOST_DEVICE_INLINE constexpr float widened(unsigned bits) {
     constexpr float_format f = facts_of<kType>::format;
     if constexpr (kType == element_type::bf16) {
         return __builtin_bit_cast(float, bits << 16);
@@ -106,7 +106,7 @@ CORNERTURN_HOST_DEVICE constexpr float widened(unsigned bits) {
 // Rounds an f64 to the nearest narrow float, ties to even. What is beyond the largest number becomes that number if it
 // saturates, else infinity, or NaN in a format without infinities. saturates: infinities too.
 template <element_type kType>
-CORNERTURN_HOST_DEVICE constexpr unsigned narrowed(double value, bool saturates) {
+CORNERTURN_HOST_DEVICE_INLINE constexpr unsigned narrowed(double value, bool saturates) {
     constexpr float_format f = facts_of<kType>::format;
     const auto bits = __builtin_bit_cast(std::uint64_t, value);
     const unsigned sign = bits >> 63 != 0 ? f.sign() : 0;
@@ -134,7 +134,7 @@ CORNERTURN_HOST_DEVICE constexpr unsigned narrowed(double value, bool saturates)
 
 // The integer nearest to a value, ties to even, or the nearest integer that the type has. NaN becomes 0.
 template <class Integer>
-CORNERTURN_HOST_DEVICE constexpr Integer nearest_integer(double value) {
+CORNERTURN_HOST_DEVICE_INLINE constexpr Integer nearest_integer(double value) {
     constexpr bool kSigned = std::is_signed_v<Integer>;
     constexpr int kBits = 8 * static_cast<int>(sizeof(Integer)) - (kSigned ? 1 : 0);
     constexpr double kBeyond = 2.0 * static_cast<double>(std::uint64_t{1} << (kBits - 1));  // the largest one + 1
@@ -162,7 +162,7 @@ struct any_value {
 };
 
 template <element_type kType>
-CORNERTURN_HOST_DEVICE constexpr any_value value_of(storage_of_t<kType> bits) {
+CORNERTURN_HOST_DEVICE_INLINE constexpr any_value value_of(storage_of_t<kType> bits) {
     if constexpr (kType == element_type::boolean) {
         return {bits != 0 ? 1.0 : 0.0};
     } else if constexpr (kType == element_type::i64) {
@@ -178,13 +178,13 @@ CORNERTURN_HOST_DEVICE constexpr any_value value_of(storage_of_t<kType> bits) {
 
 // An integer of 64 bits as an f64 that every narrower float rounds as it would round the integer: if bits are lost, the
 // last one that is kept is set.
-CORNERTURN_HOST_DEVICE constexpr double rounded_to_odd(std::uint64_t magnitude) {
+CORNERTURN_HOST_DEVICE_INLINE constexpr double rounded_to_odd(std::uint64_t magnitude) {
     if (magnitude >> 53 == 0) return static_cast<double>(magnitude);
     return static_cast<double>((magnitude | ((magnitude & 0x7ff) != 0 ? 0x800 : 0)) & ~std::uint64_t{0x7ff});
 }
 
 template <element_type kType>
-CORNERTURN_HOST_DEVICE constexpr storage_of_t<kType> element_from(double value, bool saturates) {
+CORNERTURN_HOST_DEVICE_INLINE constexpr storage_of_t<kType> element_from(double value, bool saturates) {
     using storage = storage_of_t<kType>;
     if constexpr (kType == element_type::boolean) {
         return value != 0 ? 1 : 0;
@@ -210,7 +210,7 @@ CORNERTURN_HOST_DEVICE constexpr storage_of_t<kType> element_from(double value, 
 
 // Without scale and bias: one conversion, with one rounding.
 template <element_type kTo>
-CORNERTURN_HOST_DEVICE constexpr storage_of_t<kTo> element_from(const any_value& v, bool saturates) {
+CORNERTURN_HOST_DEVICE_INLINE constexpr storage_of_t<kTo> element_from(const any_value& v, bool saturates) {
     using storage = storage_of_t<kTo>;
     if (v.is == any_value::kind::floating) return element_from<kTo>(v.floating, saturates);
     const bool negative = v.is == any_value::kind::is_signed && static_cast<std::int64_t>(v.integer) < 0;

@@ -13,8 +13,8 @@ __device__ __forceinline__ double multiply_add(double value, double scale, doubl
     return fma(value, scale, bias);
 }
 #else
-inline float multiply_add(float value, float scale, float bias) { return __builtin_fmaf(value, scale, bias); }
-inline double multiply_add(double value, double scale, double bias) { return __builtin_fma(value, scale, bias); }
+__forceinline__ float multiply_add(float value, float scale, float bias) { return __builtin_fmaf(value, scale, bias); }
+__forceinline__ double multiply_add(double value, double scale, double bias) { return __builtin_fma(value, scale, bias); }
 #endif
 
 #if defined(__CUDA_ARCH__)
