@@ -31,4 +31,7 @@ inline void leave_out(matrix_work& work, std::int64_t n) {
 // Whether all matrices of a batch are equally far apart.
 inline bool is_even(const matrix_work&) { return true; }
 
+// Bytes of an element of the source.
+inline int source_size_of(const matrix_work& work) { return work.element_size; }
+
 }  // namespace cornerturn

@@ -112,13 +112,13 @@ strided_copy canonical(const matrix_work& w) {
 }
 
 std::optional<transposed_axes> transposed_axes_of(const strided_copy& c) {
-    if (c.converts()) return std::nullopt;
     transposed_axes found;
+    const std::int64_t source_run = c.source_run();
     for (const strided_axis& a : axes_of(c)) {
-        if (a.source % c.run != 0 || a.destination % c.run != 0) return std::nullopt;
+        if (a.source % source_run != 0 || a.destination % c.run != 0) return std::nullopt;
         if (a.destination == c.run) {
             found.rows = &a;
-        } else if (a.source == c.run && found.cols == nullptr) {
+        } else if (a.source == source_run && found.cols == nullptr) {
             found.cols = &a;
         } else {
             found.batch[static_cast<std::size_t>(found.batch_rank++)] = &a;
@@ -126,12 +126,12 @@ std::optional<transposed_axes> transposed_axes_of(const strided_copy& c) {
     }
     if (found.rows == nullptr || found.cols == nullptr) return std::nullopt;
     const strided_axis &rows = *found.rows, &cols = *found.cols;
-    if (rows.source < cols.extent * c.run || cols.destination < rows.extent * c.run) return std::nullopt;
+    if (rows.source < cols.extent * source_run || cols.destination < rows.extent * c.run) return std::nullopt;
     found.matrix = {reinterpret_cast<const void*>(c.source),
                     reinterpret_cast<void*>(c.destination),
                     rows.extent,
                     cols.extent,
-                    rows.source / c.run,
+                    rows.source / source_run,
                     cols.destination / c.run,
                     static_cast<int>(c.run)};
     return found;
@@ -139,7 +139,7 @@ std::optional<transposed_axes> transposed_axes_of(const strided_copy& c) {
 
 std::optional<matrix_work> matrices_of(const strided_copy& c) {
     const bool in_place = c.source == c.destination;
-    if (c.rank < 2 || c.rank > 3 || (c.run > 16 && !in_place)) return std::nullopt;
+    if (c.rank < 2 || c.rank > 3 || c.converts() || (c.run > 16 && !in_place)) return std::nullopt;
     const std::optional<transposed_axes> axes = transposed_axes_of(c);
     if (!axes) return std::nullopt;
     matrix_work work = axes->matrix;

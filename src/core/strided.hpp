@@ -79,7 +79,7 @@ struct transposed_axes {
     const strided_axis *rows = nullptr, *cols = nullptr;  // of the copy
     std::array<const strided_axis*, kMostAxes> batch;
     int batch_rank = 0;
-    matrix_work matrix;  // without the batch
+    matrix_work matrix;  // without the batch; of a conversion, with the destination's elements
 };
 // Nothing if the copy does not have that form.
 std::optional<transposed_axes> transposed_axes_of(const strided_copy& c);

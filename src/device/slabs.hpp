@@ -18,7 +18,7 @@ void for_each_slab(const Work& work, tile_extent tile, dim3 block, Start start) 
     if (work.rows == 0 || work.cols == 0) return;
     constexpr bool kTransposes = kOrder == slab_order::transposed;
     const auto least = [](std::int64_t a, std::int64_t b) { return a < b ? a : b; };
-    const std::int64_t size = work.element_size;
+    const std::int64_t size = work.element_size, source_size = source_size_of(work);
     const std::int64_t slab_rows = Order::kMaxRows * tile.rows - tile.back, slab_cols = Order::kMaxCols * tile.cols;
     for (std::int64_t first = 0; first < work.count; first += kMaxGridZ) {
         for (std::int64_t row = 0; row < work.rows; row += slab_rows) {
@@ -28,16 +28,18 @@ void for_each_slab(const Work& work, tile_extent tile, dim3 block, Start start) 
                 part.rows = least(work.rows - row, slab_rows);
                 part.cols = least(work.cols - col, slab_cols);
                 part.count = least(work.count - first, kMaxGridZ);
-                part.source = static_cast<const unsigned char*>(part.source) + (row * work.source_ld + col) * size;
+                part.source =
+                    static_cast<const unsigned char*>(part.source) + (row * work.source_ld + col) * source_size;
                 part.destination =
                     static_cast<unsigned char*>(part.destination) +
                     (kTransposes ? col * work.destination_ld + row : row * work.destination_ld + col) * size;
-                const emulator::operand source{part.source, tile.rows * work.source_ld * size, tile.cols * size};
+                const emulator::operand source{part.source, tile.rows * work.source_ld * source_size,
+                                               tile.cols * source_size};
                 const emulator::operand destination{part.destination,
                                                     tile.rows * (kTransposes ? size : work.destination_ld * size),
                                                     tile.cols * (kTransposes ? work.destination_ld * size : size)};
                 const emulator::outer_axis matrices{part.count,
-                                                    {work.source_stride * size, work.destination_stride * size}};
+                                                    {work.source_stride * source_size, work.destination_stride * size}};
                 const emulator::tiling tiles{part.rows,
                                              part.cols,
                                              tile.rows,

@@ -35,6 +35,12 @@ inline constexpr tuning kVector[] = {
     {8, 32, 64, 256},   {16, 64, 16, 512},  {16, 32, 16, 256}, {16, 16, 32, 128},  {16, 64, 16, 256},
     {16, 32, 32, 256},  {16, 16, 64, 256},
 };
+// Those that can convert, one for each size of the destination's elements.
+constexpr bool converts(const tuning& t) {
+    return t.threads == 256 && ((t.unit == 1 && t.tile_rows == 128 && t.tile_cols == 128) ||
+                                (t.unit == 2 && t.tile_rows == 128 && t.tile_cols == 64) ||
+                                (t.unit == 4 && t.tile_rows == 64 && t.tile_cols == 64));
+}
 // Threads that a multiprocessor should hold, by the vectors that each has in flight in its registers.
 constexpr int resident_of_vector(int element, int vectors) {
     if (element == 1) return vectors > 4 ? 1280 : 1024;

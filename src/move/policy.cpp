@@ -126,7 +126,9 @@ constexpr family matrix_family(const char* name) {
             [](const problem& p, offers& to) { offer_matrices(kBy, p, to); },
             fill_matrices,
             text_of_matrices,
-            counts_of_matrices};
+            counts_of_matrices,
+            nullptr,
+            kBy == kernel_family::vector};
 }
 
 constexpr family kAll[] = {

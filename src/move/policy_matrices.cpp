@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "move/converted_pairs.hpp"
 #include "move/cuts.hpp"
 #include "move/family.hpp"
 #include "move/machine.hpp"
@@ -14,11 +15,20 @@ constexpr std::int64_t kSmallBytes = 40 << 10;  // bytes of a matrix that a bloc
 constexpr std::int64_t kFewElements = 32;       // of a row or a column: with more, other tiles are faster
 constexpr int kManyUnits = 32;                  // units of an element: with more, a tile in place would be small
 
+// A conversion must be of a pair that has kernels, of single elements, and be one launch.
+bool can_convert(const problem& p) {
+    constexpr std::int64_t kMostTiles = 65535, kLeastTile = 64;
+    const matrices& m = *p.as_matrices;
+    return pair_of(p.copy.cast) >= 0 && p.is_aligned && p.copy.run == p.copy.unit() && m.vectors &&
+           m.work.rows < kMostTiles * kLeastTile && m.work.cols < kMostTiles * kLeastTile && m.work.count <= kMostTiles;
+}
+
 // Whether the family's kernel for this row is correct for the work.
 bool can(kernel_family by, const tuning& t, const problem& p) {
     const matrices& m = *p.as_matrices;
     const matrix_work& w = m.work;
     if (t.unit != m.unit) return false;
+    if (p.copy.converts()) return by == kernel_family::vector && converts(t) && can_convert(p);
     const bool squares = w.rows == w.cols && w.source_ld == w.destination_ld && w.source_stride == w.destination_stride;
     if (m.in_place && !squares) return false;
     // Of the tile and its padding.
@@ -113,7 +123,7 @@ counts count(kernel_family by, const tuning& t, const problem& p) {
     const bool gaps = w.source_ld != w.cols;
     counts n;
     n.written = real(m.bytes);
-    n.read = n.written / real(m.repeats);
+    n.read = real(p.copy.source_bytes()) / real(m.repeats);
     n.waste = std::max(0.0, p.touched - n.read);
     n.gaps = bytes_cut_by_gaps(p.copy);
     n.waits[0] = 1;
@@ -290,10 +300,11 @@ std::optional<matrices> matrices_in(const strided_copy& c) {
     const std::optional<transposed_axes> axes = transposed_axes_of(c);
     if (!axes) return std::nullopt;
     matrices_work work{axes->matrix, {}};
+    if (c.converts()) work.source_size = c.source_unit();
     std::uint64_t source_bits = 0, destination_bits = 0;
     for (int i = 0; i < axes->batch_rank; ++i) {
         const strided_axis& a = *axes->batch[static_cast<std::size_t>(i)];
-        const std::int64_t source = a.source / c.run, destination = a.destination / c.run;
+        const std::int64_t source = a.source / c.source_run(), destination = a.destination / c.run;
         work.count *= a.extent;
         work.source_stride = source, work.destination_stride = destination;
         source_bits |= bits(source), destination_bits |= bits(destination);
@@ -310,17 +321,21 @@ std::optional<matrices> matrices_in(const strided_copy& c) {
 
 matrices::matrices(const matrices_work& w) : work(w) {
     const auto address = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p); };
-    const auto alignment_of_rows = [&](const void* data, std::int64_t rows, std::int64_t ld, std::int64_t stride) {
-        return alignment(
-            address(data) | bits(rows > 1 ? ld * w.element_size : 0) | bits(w.count > 1 ? stride * w.element_size : 0),
-            kMostAlignment);
+    const auto alignment_of_rows = [&](const void* data, std::int64_t rows, std::int64_t ld, std::int64_t stride,
+                                       std::int64_t size) {
+        return alignment(address(data) | bits(rows > 1 ? ld * size : 0) | bits(w.count > 1 ? stride * size : 0),
+                         kMostAlignment);
     };
     const std::int64_t e = w.element_size, size = w.rows * w.cols;
-    unit = static_cast<int>(alignment(bits(e) | address(w.source) | address(w.destination), kVectorBytes));
+    const std::int64_t from_size = source_size_of(w);
+    unit = static_cast<int>(
+        alignment(bits(e) | address(w.destination) | (w.source_size > 0 ? 0 : address(w.source)), kVectorBytes));
     whole_elements = unit == e;
-    from_alignment = alignment_of_rows(w.source, w.rows, w.source_ld, w.source_stride);
-    to_alignment = alignment_of_rows(w.destination, w.cols, w.destination_ld, w.destination_stride);
-    vectors = std::min(from_alignment, to_alignment) >= kVectorBytes;
+    from_alignment = alignment_of_rows(w.source, w.rows, w.source_ld, w.source_stride, from_size);
+    to_alignment = alignment_of_rows(w.destination, w.cols, w.destination_ld, w.destination_stride, e);
+    // The source's elements of a vector of the destination, if elements are converted.
+    const std::int64_t read_at_once = std::min<std::int64_t>(kVectorBytes, kVectorBytes / e * from_size);
+    vectors = from_alignment >= (w.source_size > 0 ? read_at_once : kVectorBytes) && to_alignment >= kVectorBytes;
     packed_source = w.source_ld == w.cols || w.rows == 1;
     packed_destination = w.destination_ld == w.rows || w.cols == 1;
     packed_batch = packed_source && packed_destination && w.batch.rank == 0 &&
@@ -344,11 +359,30 @@ counts counts_of_matrices(const problem& p, const candidate& c) {
     return count(c.by, rows_of(c.by)[static_cast<std::size_t>(c.row)], p);
 }
 
+namespace {
+
+// Where the axis of a conversion's scales and biases is.
+void fill_factors(const strided_copy& c, plan& made) {
+    const int at = c.factor_axis();
+    if (at == c.rank) return;
+    const strided_axis& a = c.axes[static_cast<std::size_t>(at)];
+    const transposed_axes axes = *transposed_axes_of(c);
+    const auto factor = static_cast<int>(a.factor);
+    if (&a == axes.rows) made.cast.row_step = factor;
+    if (&a == axes.cols) made.cast.col_step = factor;
+    for (int i = 0; i < axes.batch_rank; ++i) {
+        if (axes.batch[static_cast<std::size_t>(i)] == &a) made.cast.tile_axis = i, made.cast.tile_step = a.factor;
+    }
+}
+
+}  // namespace
+
 void fill_matrices(const problem& p, const candidate& c, plan& made) {
     made.unit = p.as_matrices->unit;
     made.row = c.row;
     made.matrices = p.as_matrices->work;
     made.on = p.on;
+    fill_factors(p.copy, made);
 }
 
 std::string text_of_matrices(const problem& p, const candidate& c) {

@@ -52,24 +52,61 @@ struct converted {
         source_unit units[kPerVector];
         CORNERTURN_UNROLL
         for (int k = 0; k < kPerVector; ++k) units[k] = value_at<source_unit>(image + e.at[k]);
-        const vector_of<kPerVector> v =
-            made(units, [&](int k) { return place_in_line(factor, j + static_cast<unsigned>(k)); });
+        const vector_of<kPerVector> v = made(
+            units, [&](int k) { return place_in_line(factor, j + static_cast<unsigned>(k)); }, w.line_step != 0);
         return make_uint4(v.words[0], v.words[1], v.words[2], v.words[3]);
     }
     __device__ __forceinline__ bits unit(const byte* from, int factor, unsigned j) const {
         return made_one(from, place_in_line(factor, j));
     }
 
+    // A vector of units from the source, and its first ones, whose scales and biases are col_step apart from number
+    // `at` on.
+    __device__ __forceinline__ uint4 vector_at(const byte* from, read_policy read, std::int64_t at) const {
+        constexpr int kBytes = kPerVector * kSourceUnit, kAtOnce = kBytes < kVectorBytes ? kBytes : kVectorBytes;
+        using part = storage_t<kAtOnce>;
+        part parts[kBytes / kAtOnce];
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kBytes / kAtOnce; ++i) {
+            if constexpr (kAtOnce >= 4) {
+                parts[i] = read.load(reinterpret_cast<const part*>(from) + i);
+            } else {
+                parts[i] = value_at<part>(from);
+            }
+        }
+        source_unit units[kPerVector];
+        __builtin_memcpy(units, parts, sizeof units);
+        return vector_from(units, at);
+    }
+    __device__ __forceinline__ uint4 first_at(const byte* from, int count, std::int64_t at) const {
+        source_unit units[kPerVector] = {};
+        CORNERTURN_UNROLL
+        for (int k = 0; k < kPerVector; ++k) {
+            if (k < count) units[k] = value_at<source_unit>(from + k * kSourceUnit);
+        }
+        return vector_from(units, at, count);
+    }
+
     // Units of a run, from position `begin` on.
     template <int kCount>
     __device__ __forceinline__ vector_of<kCount> run(const source_unit (&units)[kCount], std::int64_t begin) const {
-        return made(units, [&](int k) { return first + (begin + k) * w.line_step; });
+        return made(
+            units, [&](int k) { return first + (begin + k) * w.line_step; }, w.line_step != 0);
     }
     __device__ __forceinline__ bits one_of_run(const byte* from, std::int64_t at) const {
         return made_one(from, first + at * w.line_step);
     }
 
 private:
+    // Beyond `count` units, no scale or bias is read.
+    __device__ __forceinline__ uint4 vector_from(const source_unit (&units)[kPerVector], std::int64_t at,
+                                                 int count = kPerVector) const {
+        const vector_of<kPerVector> v = made(
+            units, [&](int k) { return at + static_cast<std::int64_t>(k < count ? k : 0) * w.col_step; },
+            w.col_step != 0);
+        return make_uint4(v.words[0], v.words[1], v.words[2], v.words[3]);
+    }
+
     // Which scale and bias unit j of a line has.
     __device__ __forceinline__ std::int64_t place_in_line(int factor, unsigned j) const {
         std::int64_t at = first + factor;
@@ -102,9 +139,10 @@ private:
         return as_bits(w.scaled ? rounded(scaled(real_of(unit), at)) : direct(unit));
     }
 
-    // place(k): which scale and bias unit k has.
+    // place(k): which scale and bias unit k has. each: they differ.
     template <int kCount, class Place>
-    __device__ __forceinline__ vector_of<kCount> made(const source_unit (&units)[kCount], Place place) const {
+    __device__ __forceinline__ vector_of<kCount> made(const source_unit (&units)[kCount], Place place,
+                                                      bool each) const {
         if (kWide && !w.scaled) {
             storage_of_t<kTo> results[kCount];
             CORNERTURN_UNROLL
@@ -114,7 +152,7 @@ private:
         real values[kCount];
         CORNERTURN_UNROLL
         for (int k = 0; k < kCount; ++k) values[k] = real_of(units[k]);
-        if (w.scaled && w.line_step == 0) {
+        if (w.scaled && !each) {
             const std::int64_t at = place(0);
             const real scale = factor_at<real>(w.scales, at), bias = factor_at<real>(w.biases, at);
             CORNERTURN_UNROLL

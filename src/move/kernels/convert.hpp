@@ -8,6 +8,7 @@
 #include "move/kernels/cast.hpp"
 #include "move/kernels/kernels.hpp"
 #include "move/kernels/lines.hpp"
+#include "move/kernels/vector_tile.hpp"
 
 namespace CORNERTURN_KERNELS {
 
@@ -82,6 +83,81 @@ __global__ void CORNERTURN_RESIDENT(moves::kMostThreads, 2048)
     }
 }
 
+// Matrices, transposed by vectors: the tile is converted when it is read.
+template <element_type kFrom, element_type kTo>
+struct converted_matrix {
+    static constexpr int kSourceUnit = facts_of<kFrom>::size;
+    converted<kFrom, kTo> move;
+    read_policy read;
+
+    __device__ __forceinline__ std::int64_t factor(int row, int col) const {
+        return move.first + static_cast<std::int64_t>(row) * move.w.row_step +
+               static_cast<std::int64_t>(col) * move.w.col_step;
+    }
+    __device__ __forceinline__ uint4 vector(const byte* from, int row, int col) const {
+        return move.vector_at(from, read, factor(row, col));
+    }
+    __device__ __forceinline__ uint4 first(const byte* from, int count, int row, int col) const {
+        return move.first_at(from, count, factor(row, col));
+    }
+};
+
+template <element_type kFrom, element_type kTo, int kTileRows, int kTileCols, int kThreads>
+__global__ void CORNERTURN_RESIDENT(kThreads, 1024)
+    convert_vector(moves::matrices_work work, cast_work w, result_policy result) {
+    CORNERTURN_DYNAMIC_SHARED(uint4, tile);
+    using tiles = vector_tile<facts_of<kTo>::size, kTileRows, kTileCols, kThreads>;
+    const tile_index at = column_major::tile_of(blockIdx, gridDim);
+    const std::int64_t row = at.row * kTileRows, col = at.col * kTileCols;
+    const place_of_matrix matrix(work);
+    std::int64_t first = row * w.row_step + col * w.col_step;
+    if (w.tile_axis >= 0 && work.batch.rank == 0) first += blockIdx.z * w.tile_step;
+    if (w.tile_axis >= 0 && work.batch.rank > 0)
+        place_of_index(work.batch, work.batch.first + blockIdx.z, [&](int axis, unsigned position) {
+            if (axis == w.tile_axis) first += position * w.tile_step;
+        });
+    const std::int64_t rows = work.rows - row, cols = work.cols - col;
+    const byte* const source =
+        static_cast<const byte*>(work.source) + (matrix.source + row * work.source_ld + col) * facts_of<kFrom>::size;
+    byte* const destination = static_cast<byte*>(work.destination) +
+                              (matrix.destination + col * work.destination_ld + row) * facts_of<kTo>::size;
+    wait_for_work_ahead();
+    const converted_matrix<kFrom, kTo> by{{w, first}, read_policy(work.keeps_lines)};
+    if (rows >= kTileRows && cols >= kTileCols) {
+        tiles::template load_by<true>(source, work.source_ld, rows, cols, tile, by);
+        __syncthreads();
+        tiles::template store<true>(destination, work.destination_ld, rows, cols, tile, result);
+    } else {
+        tiles::template load_by<false>(source, work.source_ld, rows, cols, tile, by);
+        __syncthreads();
+        tiles::template store<false>(destination, work.destination_ld, rows, cols, tile, result);
+    }
+}
+
+// The row of the table that converts to elements of this size.
+constexpr moves::tuning converted_tuning(int unit) {
+    for (const moves::tuning& t : moves::kVector) {
+        if (t.unit == unit && moves::converts(t)) return t;
+    }
+    return {};
+}
+
+template <element_type kFrom, element_type kTo>
+void run_converted_matrices(const moves::matrices_work& work, const cast_work& w, const gpu& on) {
+    constexpr moves::tuning kUse = converted_tuning(facts_of<kTo>::size);
+    if constexpr (kUse.unit > 0) {
+        for_each_slab<column_major, slab_order::transposed>(
+            work, {kUse.tile_rows, kUse.tile_cols}, dim3(kUse.threads),
+            [&](launch_shape shape, const moves::matrices_work& part) {
+                shape.dynamic_shared_bytes = kUse.tile_rows * kUse.tile_cols * kUse.unit;
+                shape.tiles = nullptr;
+                shape.early = true;
+                launch(shape, convert_vector<kFrom, kTo, kUse.tile_rows, kUse.tile_cols, kUse.threads>, part, w,
+                       policy_for(part, on));
+            });
+    }
+}
+
 template <int kFirst>
 struct pairs_from {
     template <int kNth>
@@ -97,7 +173,8 @@ struct pairs_from {
     };
     template <int... kNths>
     static converting nth(int n, std::integer_sequence<int, kNths...>) {
-        constexpr converting kAll[] = {{&types<kNths>::tiles, &types<kNths>::rows}...};
+        constexpr converting kAll[] = {{&types<kNths>::tiles, &types<kNths>::rows,
+                                        &run_converted_matrices<types<kNths>::kPair.from, types<kNths>::kPair.to>}...};
         return kAll[n];
     }
 };

@@ -28,6 +28,7 @@ struct converting {
                   const launch_shape& shape);
     void (*rows)(const moves::converted_rows_work& r, const moves::cast_work& w, result_policy result,
                  const launch_shape& shape);
+    void (*matrices)(const moves::matrices_work& work, const moves::cast_work& w, const gpu& on);
 };
 inline constexpr int kConvertFiles = 4;
 converting converting_0(int pair);

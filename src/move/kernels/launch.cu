@@ -41,12 +41,17 @@ void run_conversion(const moves::plan& p, const launch_shape& shape, result_poli
     static_assert(std::size(kOf) == kConvertFiles);
     const converting its = kOf[p.pair % kConvertFiles](p.pair);
     if (p.by == kernel_family::rows) return its.rows(p.converted_rows, p.cast, result, shape);
+    if (p.by == kernel_family::vector) {
+        moves::matrices_work work = p.matrices;
+        work.keeps_lines = keeps_lines();
+        return its.matrices(work, p.cast, p.on);
+    }
     its.tiles(p.tiles, p.cast, result, shape);
 }
 
 void run_plan(const moves::plan& p) {
     if (p.by == kernel_family::nothing) return;
-    if (const run_work run = kernel_for(p)) {
+    if (const run_work run = p.types.converts() ? nullptr : kernel_for(p)) {
         moves::matrices_work work = p.matrices;
         work.keeps_lines = keeps_lines();
         return run(work, p.on);

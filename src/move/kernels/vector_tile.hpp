@@ -38,20 +38,28 @@ struct vector_tile {
     template <bool kWhole>
     static __device__ __forceinline__ void load(const byte* source, std::int64_t ld, std::int64_t rows,
                                                 std::int64_t cols, read_policy read, uint4* tile) {
+        load_by<kWhole>(source, ld, rows, cols, tile, as_they_are{read});
+    }
+    // The same by `by`: by.vector(from, row, col) makes a vector of elements of the source, and by.first(from, count,
+    // row, col) its first ones. Rows and columns count from the tile's first.
+    template <bool kWhole, class By>
+    static __device__ __forceinline__ void load_by(const byte* source, std::int64_t ld, std::int64_t rows,
+                                                   std::int64_t cols, uint4* tile, const By& by) {
+        constexpr int kSource = By::kSourceUnit;
         // Steps of constant distances: otherwise the compiler would compute each row's address anew.
         const int thread = static_cast<int>(threadIdx.x);
         const int row0 = thread / kVectorsPerRow, col = thread % kVectorsPerRow * kRows;
-        const byte* const from0 = source + row0 * ld * kElement + col * kElement;
-        const std::int64_t step = kRowsAtOnce * ld * kElement;
+        const byte* const from0 = source + row0 * ld * kSource + col * kSource;
+        const std::int64_t step = kRowsAtOnce * ld * kSource;
         uint4 vectors[kVectors / kThreads];
         CORNERTURN_UNROLL
         for (int i = 0; i < kVectors / kThreads; ++i) {
             const int row = row0 + i * kRowsAtOnce;
             const byte* const from = from0 + i * step;
             if (kWhole || (row < rows && col + kRows <= cols)) {
-                vectors[i] = read.load(reinterpret_cast<const uint4*>(from));
+                vectors[i] = by.vector(from, row, col);
             } else if (row < rows && col < cols) {
-                vectors[i] = load_first(from, static_cast<int>(cols - col));
+                vectors[i] = by.first(from, static_cast<int>(cols - col), row, col);
             }
         }
         CORNERTURN_UNROLL
@@ -111,6 +119,18 @@ private:
     static __device__ __forceinline__ int swizzle(int group) {
         return group % kLanesDown * (kVectorsPerLine / kLanesDown);
     }
+
+    struct as_they_are {
+        static constexpr int kSourceUnit = kElement;
+        read_policy read;
+
+        __device__ __forceinline__ uint4 vector(const byte* from, int, int) const {
+            return read.load(reinterpret_cast<const uint4*>(from));
+        }
+        __device__ __forceinline__ uint4 first(const byte* from, int count, int, int) const {
+            return load_first(from, count);
+        }
+    };
 
     using element = storage_t<kElement>;
     union both {

@@ -78,7 +78,11 @@ struct batch_axes {
 // powers of two that divide all their strides.
 struct matrices_work : matrix_work {
     batch_axes batch;
+    int source_size = 0;  // bytes of an element of the source, if elements are converted
 };
+inline int source_size_of(const matrices_work& work) {
+    return work.source_size > 0 ? work.source_size : work.element_size;
+}
 
 inline bool is_even(const matrices_work& work) { return work.batch.rank == 0; }
 inline void leave_out(matrices_work& work, std::int64_t n) {
@@ -99,8 +103,9 @@ struct cast_work {
     // Where the axis is along which they change. In a tile: the axis of the tiles and a tile's step; what the halo
     // steps back; the axis of the lines and its step; and for an axis within a line, its step, the units before it, and
     // its steps in a line.
-    // In a copy unit by unit: the axis and its step.
-    int tile_axis, row_axis, row_step, line_step;
+    // In a copy unit by unit, and in runs: the axis and its step. In matrices: the axis of the batch, and the steps
+    // from row to row and from column to column.
+    int tile_axis, row_axis, row_step, line_step, col_step;
     std::int64_t tile_step, halo_step;
     divider by_inner, by_steps;
 };
