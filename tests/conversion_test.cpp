@@ -81,4 +81,41 @@ TEST(conversion, random_tensors_by_every_plan) {
     EXPECT_GT(runs["convert units"], 50);
 }
 
+// Batches of matrices, aligned for vectors or not, with scales and biases along each axis.
+TEST(conversion, matrices) {
+    const std::uint64_t seed = std::random_device{}();
+    std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+    std::mt19937_64 random(seed);
+    const auto up_to = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % (most + 1)); };
+    std::map<std::string, int> runs;
+    for (int round = 0; round < (tests::kSanitized ? 12 : 60); ++round) {
+        tests::conversion_problem p = tests::draw_conversion(random, 1 << 10);
+        const moves::converted_pair pair = moves::kConvertedPairs[random() % std::size(moves::kConvertedPairs)];
+        p.from = pair.from, p.to = pair.to;
+        p.saturates = p.aligned = true;
+        const std::int64_t rows = 1 + up_to(200), cols = 1 + up_to(200), batch = 1 + up_to(2), outer = 1 + up_to(1);
+        const std::int64_t unit = random() % 3 == 0 ? 1 : 16;
+        const auto pitch = [&](std::int64_t least) { return (least + unit - 1) / unit * unit; };
+        const std::int64_t from = pitch(cols), to = pitch(rows);
+        p.extents = {outer, batch, cols, rows};
+        p.source_strides = {from * rows, outer * from * rows, 1, from};
+        p.destination_strides = {batch * cols * to, cols * to, to, 1};
+        p.source_at = p.destination_at = 64;
+        p.source_bytes = 128 + outer * batch * rows * from * size_of(p.from);
+        p.destination_bytes = 128 + outer * batch * cols * to * size_of(p.to);
+        p.axis = static_cast<int>(up_to(3));
+        const auto numbers = [&](tests::conversion_problem::kind kind, std::vector<double>& all) {
+            if (kind != tests::conversion_problem::kind::each) return;
+            all.assign(static_cast<std::size_t>(p.extents[static_cast<std::size_t>(p.axis)]), 0);
+            for (double& x : all) x = static_cast<double>(up_to(1000)) / 8 - 60;
+        };
+        if (round % 2 == 0) p.scale = tests::conversion_problem::kind::each;
+        numbers(p.scale, p.scales), numbers(p.bias, p.biases);
+        const tests::conversion_case of(p, seed + static_cast<unsigned>(round));
+        ASSERT_EQ(run(p, of, tests::kGpus[random() % std::size(tests::kGpus)], runs), "")
+            << "seed " << seed << ", round " << round << ": " << p.text();
+    }
+    EXPECT_GT(runs["convert vector"], 3);
+}
+
 }  // namespace
