@@ -14,7 +14,9 @@ __device__ __forceinline__ double multiply_add(double value, double scale, doubl
 }
 #else
 __forceinline__ float multiply_add(float value, float scale, float bias) { return __builtin_fmaf(value, scale, bias); }
-__forceinline__ double multiply_add(double value, double scale, double bias) { return __builtin_fma(value, scale, bias); }
+__forceinline__ double multiply_add(double value, double scale, double bias) {
+    return __builtin_fma(value, scale, bias);
+}
 #endif
 
 #if defined(__CUDA_ARCH__)
