@@ -19,7 +19,9 @@ constexpr int kManyUnits = 32;                  // units of an element: with mor
 bool can_convert(const problem& p) {
     constexpr std::int64_t kMostTiles = 65535, kLeastTile = 64;
     const matrices& m = *p.as_matrices;
+    // Where elements become wider, a thread reads less than a vector, and other tiles are faster.
     return pair_of(p.copy.cast) >= 0 && p.is_aligned && p.copy.run == p.copy.unit() && m.vectors &&
+           p.copy.source_unit() >= p.copy.unit() &&
            m.work.rows < kMostTiles * kLeastTile && m.work.cols < kMostTiles * kLeastTile && m.work.count <= kMostTiles;
 }
 
