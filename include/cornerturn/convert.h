@@ -25,32 +25,38 @@ extern "C" {
 #endif
 
 /** The type of an element. */
-typedef enum cornerturn_element {
-    CORNERTURN_BOOL = 1, /**< One byte. Any byte but 0 is true. */
-    CORNERTURN_U8,       /**< Unsigned integers of 8 bits, */
-    CORNERTURN_U16,      /**< 16 bits, */
-    CORNERTURN_U32,      /**< 32 bits, */
-    CORNERTURN_U64,      /**< and 64 bits. */
-    CORNERTURN_I8,       /**< Signed integers of 8 bits, */
-    CORNERTURN_I16,      /**< 16 bits, */
-    CORNERTURN_I32,      /**< 32 bits, */
-    CORNERTURN_I64,      /**< and 64 bits. */
-    CORNERTURN_F16,      /**< IEEE 754 binary16. */
-    CORNERTURN_BF16,     /**< The upper half of an f32. */
-    CORNERTURN_F32,      /**< IEEE 754 binary32. */
-    CORNERTURN_F64,      /**< IEEE 754 binary64. */
-    CORNERTURN_E4M3FN,   /**< OCP FP8 E4M3. */
-    CORNERTURN_E5M2,     /**< OCP FP8 E5M2. */
-    CORNERTURN_C64,      /**< Two f32: the real part, then the imaginary part. */
-    CORNERTURN_C128      /**< The same of two f64. */
+typedef enum cornerturn_element
+#ifdef __cplusplus
+    : int /* so that a wrong number can be refused */
+#endif
+{ CORNERTURN_BOOL = 1, /**< One byte. Any byte but 0 is true. */
+  CORNERTURN_U8,       /**< Unsigned integers of 8 bits, */
+  CORNERTURN_U16,      /**< 16 bits, */
+  CORNERTURN_U32,      /**< 32 bits, */
+  CORNERTURN_U64,      /**< and 64 bits. */
+  CORNERTURN_I8,       /**< Signed integers of 8 bits, */
+  CORNERTURN_I16,      /**< 16 bits, */
+  CORNERTURN_I32,      /**< 32 bits, */
+  CORNERTURN_I64,      /**< and 64 bits. */
+  CORNERTURN_F16,      /**< IEEE 754 binary16. */
+  CORNERTURN_BF16,     /**< The upper half of an f32. */
+  CORNERTURN_F32,      /**< IEEE 754 binary32. */
+  CORNERTURN_F64,      /**< IEEE 754 binary64. */
+  CORNERTURN_E4M3FN,   /**< OCP FP8 E4M3. */
+  CORNERTURN_E5M2,     /**< OCP FP8 E5M2. */
+  CORNERTURN_C64,      /**< Two f32: the real part, then the imaginary part. */
+  CORNERTURN_C128      /**< The same of two f64. */
 } cornerturn_element;
 
 /** What the scales or the biases of a conversion are. */
-typedef enum cornerturn_factors_kind {
-    CORNERTURN_NONE = 0,        /**< There are none. */
-    CORNERTURN_NUMBER = 1,      /**< One number, for all elements. */
-    CORNERTURN_F32_NUMBERS = 2, /**< Numbers in memory, of type float. */
-    CORNERTURN_F64_NUMBERS = 3  /**< Numbers in memory, of type double. */
+typedef enum cornerturn_factors_kind
+#ifdef __cplusplus
+    : int /* so that a wrong number can be refused */
+#endif
+{ CORNERTURN_NONE = 0,        /**< There are none. */
+  CORNERTURN_NUMBER = 1,      /**< One number, for all elements. */
+  CORNERTURN_F32_NUMBERS = 2, /**< Numbers in memory, of type float. */
+  CORNERTURN_F64_NUMBERS = 3  /**< Numbers in memory, of type double. */
 } cornerturn_factors_kind;
 
 /** The scales or the biases of a conversion. */
