@@ -21,8 +21,8 @@ bool can_convert(const problem& p) {
     const matrices& m = *p.as_matrices;
     // Where elements become wider, a thread reads less than a vector, and other tiles are faster.
     return pair_of(p.copy.cast) >= 0 && p.is_aligned && p.copy.run == p.copy.unit() && m.vectors &&
-           p.copy.source_unit() >= p.copy.unit() &&
-           m.work.rows < kMostTiles * kLeastTile && m.work.cols < kMostTiles * kLeastTile && m.work.count <= kMostTiles;
+           p.copy.source_unit() >= p.copy.unit() && m.work.rows < kMostTiles * kLeastTile &&
+           m.work.cols < kMostTiles * kLeastTile && m.work.count <= kMostTiles;
 }
 
 // Whether the family's kernel for this row is correct for the work.
