@@ -205,34 +205,35 @@ void run(const invocation& invocation) {
 }  // namespace
 
 command transpose_command() {
-    return {
-        .name = "transpose",
-        .help = "Transpose the array in a file, and convert its elements. The array may be larger than memory.",
-        .positionals = {{"IN", "", "A .npy file. Or a file without a header, with --shape and --dtype."},
-                        {"OUT", "", "The file to write, of the same kind. It may be IN."}},
-        .options =
-            {{"--axes", "2,0,1",
-              "For each axis of OUT the number of IN's axis, as in numpy.transpose. Default: all axes reversed."},
-             {"--memory", "1GiB", "The memory to use. Default: 1GiB."},
-             {"--layout", "c|f", "Order of the elements in OUT: C or Fortran. Default: c."},
-             {"--on", "host|cuda", "Where to transpose: in host memory, or on a GPU. Default: host."},
-             {"--threads", "N", "The largest number of threads. Default: one for each core."},
-             {"--dtype", "bool|u8|f16|f32...", "Type of OUT's elements. Default: IN's."},
-             {"--source-dtype", "bf16|e4m3fn...",
-              "Type of IN's elements. Default: what IN's header says. Without a header: --dtype."},
-             {"--scale", "X,X...", "Elements are multiplied by X. Several: one for each index of --scale-axis."},
-             {"--bias", "X,X...", "Then X is added. Several: one for each index of --scale-axis."},
-             {"--scale-axis", "N", "The axis of OUT that several numbers of --scale and --bias belong to."},
-             {"--no-saturate", "",
-              "Do not limit elements to the range of --dtype: integers wrap, and fp8 overflows to infinity or NaN."},
-             {"--rows", "N", "Rows of a file without a header, which is stored row by row."},
-             {"--cols", "N", "Columns of a file without a header."},
-             {"--shape", "3,4,5", "Extents of a file without a header, instead of --rows and --cols."},
-             {"--element-size", "BYTES", "Size of an element of a file without a header, instead of --dtype."}},
-        .run = run,
-        .examples = {"cornerturn transpose in.npy out.npy --memory 4GiB",
-                     "cornerturn transpose in.raw out.raw --rows 1000 --cols 500 --dtype f32",
-                     "cornerturn transpose images.npy planes.npy --axes 0,3,1,2 --dtype f16 --scale 0.00392157"}};
+    return {.name = "transpose",
+            .help = "Transpose the array in a file, and convert its elements. The array may be larger than memory.",
+            .positionals = {{"IN", "", "A .npy file. Or a file without a header, with --shape and --dtype."},
+                            {"OUT", "", "The file to write, of the same kind. It may be IN."}},
+            .options =
+                {{"--axes", "2,0,1",
+                  "For each axis of OUT the number of IN's axis, as in numpy.transpose. Default: all axes reversed."},
+                 {"--memory", "1GiB", "The memory to use. Default: 1GiB."},
+                 {"--layout", "c|f", "Order of the elements in OUT: C or Fortran. Default: c."},
+                 {"--on", "host|cuda", "Where to transpose: in host memory, or on a GPU. Default: host."},
+                 {"--threads", "N", "The largest number of threads. Default: one for each core."},
+                 {"--dtype", "u8|f16|f32|e4m3fn...", "Type of OUT's elements. Default: IN's."},
+                 {"--source-dtype", "bf16|e4m3fn...",
+                  "Type of IN's elements. Default: what IN's header says. Without a header: --dtype."},
+                 {"--scale", "X,X...", "Elements are multiplied by X. Several: one for each index of --scale-axis."},
+                 {"--bias", "X,X...", "Then X is added. Several: one for each index of --scale-axis."},
+                 {"--scale-axis", "N", "The axis of OUT that several numbers of --scale and --bias belong to."},
+                 {"--no-saturate", "",
+                  "For integers in OUT: wrap and truncate, instead of limiting and rounding. For fp8: overflow to "
+                  "infinity or "
+                  "NaN, instead of the largest number."},
+                 {"--rows", "N", "Rows of a file without a header, which is stored row by row."},
+                 {"--cols", "N", "Columns of a file without a header."},
+                 {"--shape", "3,4,5", "Extents of a file without a header, instead of --rows and --cols."},
+                 {"--element-size", "BYTES", "Size of an element of a file without a header, instead of --dtype."}},
+            .run = run,
+            .examples = {"cornerturn transpose in.npy out.npy --memory 4GiB",
+                         "cornerturn transpose in.raw out.raw --rows 1000 --cols 500 --dtype f32",
+                         "cornerturn transpose images.npy planes.npy --axes 0,3,1,2 --dtype f16 --scale 0.00392157"}};
 }
 
 }  // namespace cornerturn::cli
