@@ -268,6 +268,15 @@ class Files(Case):
             self.convert(self.write(bits, "f32"), self.out, "--dtype", "i16")
             self.expect(self.read(self.out, "i16", shape[::-1]), converted(bits, "f32", "i16").T, "i16", str(shape))
 
+    def test_runs_that_keep_their_order(self):
+        for source, target in (("u8", "f32"), ("f32", "f16"), ("i64", "u8")):
+            for shape, axes in (((7, 30, 40), (1, 0, 2)), ((2, 3, 400000), (1, 0, 2)), ((3, 2, 5, 4, 7), (1, 0, 2, 3, 4))):
+                bits = self.draw_bits(self.draw, source, shape, small=False)
+                with self.subTest(source=source, target=target, shape=shape):
+                    self.convert(self.write(bits, source), self.out, "--axes", ",".join(map(str, axes)), "--dtype", target)
+                    wanted = converted(bits, source, target).transpose(axes)
+                    self.expect(self.read(self.out, target, wanted.shape), wanted, target, "runs")
+
     def test_the_type_that_is_there(self):
         """It is a transpose of bytes, but for big-endian files: what is asked for is little-endian."""
         for name in TYPES:
