@@ -76,7 +76,7 @@ strided_shape permutation_of(const shape& s) {
 std::string fault_of(const kernel& k, const shape& s) {
     if (k.takes_work<strided_work>()) {
         const lab::emulation_outcome run =
-            lab::emulate(k, permutation_work(find_dtype("f32"), permutation_of(s), 1), {});
+            lab::emulate(k, tensor_work(permute_operation(), find_dtype("f32"), permutation_of(s), 1), {});
         return run.declined ? "" : run.verdict.fault;
     }
     if (tests::multiplies(k)) return lab::emulate(k, product_work(product_of(s)), {}).verdict.fault;
