@@ -7,8 +7,10 @@
 
 namespace CORNERTURN_KERNELS {
 
-// Launches a block for each tile.
-inline void launch_tiles(void (*kernel)(tile_layout), const tile_layout& p, int threads, int shared_bytes) {
+// Launches a block for each tile. `more` are further arguments of the kernel.
+template <class... More>
+void launch_tiles(void (*kernel)(tile_layout, More...), const tile_layout& p, int threads, int shared_bytes,
+                  const More&... more) {
     emulator::outer_axis outer[kMostAxes + 1];
     for (int i = 0; i < p.outer_rank; ++i) outer[i] = {p.outer_extents[i], {p.outer[i].source, p.outer[i].destination}};
     const emulator::tiling tiles{
@@ -26,7 +28,7 @@ inline void launch_tiles(void (*kernel)(tile_layout), const tile_layout& p, int 
         static_cast<std::int64_t>(p.elements) * p.words / (p.rows.steps * p.cols.steps)};
     launch(launch_shape{dim3(p.tiles), dim3(static_cast<unsigned>(threads)), static_cast<std::size_t>(shared_bytes),
                         &tiles},
-           kernel, p);
+           kernel, p, more...);
 }
 
 // For kernels whose launches describe no tiles.
