@@ -56,9 +56,10 @@ CORNERTURN_HOST_DEVICE void with_element_type(element_type type, Use use) {
 }
 
 // The bits of element `index` of a source. One in eight has any bits, or is special. The others have values that narrow
-// types tell apart: random floats would nearly all be too large or too small for them.
+// types tell apart: random floats would nearly all be too large or too small for them. Half of them are 0 if they
+// become bools.
 template <element_type kType>
-CORNERTURN_HOST_DEVICE std::uint64_t pattern_of_type(std::uint64_t index, std::uint64_t seed) {
+CORNERTURN_HOST_DEVICE std::uint64_t pattern_of_type(std::uint64_t index, std::uint64_t seed, bool to_bool) {
     constexpr int kBits = 8 * facts_of<kType>::size;
     using bits = std::conditional_t<
         kBits == 8, std::uint8_t,
@@ -66,16 +67,17 @@ CORNERTURN_HOST_DEVICE std::uint64_t pattern_of_type(std::uint64_t index, std::u
     const bits any = pattern<bits>(index, seed);
     const std::uint64_t choice = mix(index ^ seed << 7);
     if ((choice & 7) == 0) return with_specials(any);
+    if (to_bool && (choice & 8) != 0) return 0;
     if constexpr (kType == element_type::boolean) {
         return any & 1;
     } else if constexpr (facts_of<kType>::floating && kBits > 8) {  // 2^-8 to 2^8
         constexpr int kFraction = kBits == 64 ? 52 : kBits == 32 ? 23 : facts_of<kType>::format.fraction_bits;
         constexpr int kExponent = kBits - 1 - kFraction;
         constexpr bits kMask = static_cast<bits>(((bits{1} << kExponent) - 1) << kFraction);
-        const std::uint64_t exponent = (std::uint64_t{1} << (kExponent - 1)) - 9 + (choice >> 3 & 15);
+        const std::uint64_t exponent = (std::uint64_t{1} << (kExponent - 1)) - 9 + (choice >> 4 & 15);
         return static_cast<bits>((any & static_cast<bits>(~kMask)) | static_cast<bits>(exponent << kFraction));
-    } else if constexpr (kBits > 16) {  // of any number of digits
-        const int shift = static_cast<int>(choice >> 3) & (kBits - 1);
+    } else if constexpr (kBits > 8) {  // of any number of digits
+        const int shift = static_cast<int>(choice >> 4) & (kBits - 1);
         return static_cast<bits>(static_cast<storage_of_t<kType>>(any) >> shift);
     } else {
         return any;
@@ -132,7 +134,9 @@ struct converted_elements {
     // `factor` is the element's index along the axis of the scales and biases.
     CORNERTURN_HOST_DEVICE std::uint64_t expected(std::uint64_t index, std::int64_t factor) const {
         std::uint64_t source = 0;
-        with_element_type(how.cast.from, [&]<element_type kFrom>() { source = pattern_of_type<kFrom>(index, seed); });
+        with_element_type(how.cast.from, [&]<element_type kFrom>() {
+            source = pattern_of_type<kFrom>(index, seed, how.cast.to == element_type::boolean);
+        });
         if (is_source) return source;
         const bool each = how.factors == factor_kind::each;
         return converted_bits(how.cast, source, each ? pattern_scale(factor, seed) : how.scale,

@@ -6,10 +6,12 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/problem.hpp"
 #include "lab/run.hpp"
+#include "ops/convert/operation.hpp"
 #include "run_kernels.hpp"
 
 namespace cornerturn {
@@ -72,11 +74,31 @@ strided_shape permutation_of(const shape& s) {
     return p;
 }
 
+// For conversions: the same, with pairs of types and scales that vary.
+tensor_work conversion_of(const shape& s) {
+    constexpr std::pair<element_type, element_type> kPairs[] = {{element_type::u8, element_type::f16},
+                                                                {element_type::f32, element_type::bf16},
+                                                                {element_type::bf16, element_type::e4m3fn},
+                                                                {element_type::u8, element_type::f32},
+                                                                {element_type::bf16, element_type::f32}};
+    const auto i = static_cast<std::size_t>(&s - kShapes);
+    const auto& [from, to] = kPairs[i % std::size(kPairs)];
+    strided_shape p = permutation_of(s);
+    p.element_size = size_of(to);
+    p.conversion = {
+        .cast = {from, to}, .factors = static_cast<factor_kind>((i + 2) % 3), .axis = static_cast<int>(i % 2)};
+    p.conversion.cast.scaled = p.conversion.factors != factor_kind::none;
+    return {convert_operation(), {name_of(from), size_of(from)}, p, 1};
+}
+
 // The kernel's fault on this shape. Empty if there is none, or if the kernel declines the shape.
 std::string fault_of(const kernel& k, const shape& s) {
     if (k.takes_work<strided_work>()) {
-        const lab::emulation_outcome run =
-            lab::emulate(k, tensor_work(permute_operation(), find_dtype("f32"), permutation_of(s), 1), {});
+        const lab::emulation_outcome run = lab::emulate(
+            k,
+            k.op == &convert_operation() ? conversion_of(s)
+                                         : tensor_work(permute_operation(), find_dtype("f32"), permutation_of(s), 1),
+            {});
         return run.declined ? "" : run.verdict.fault;
     }
     if (tests::multiplies(k)) return lab::emulate(k, product_work(product_of(s)), {}).verdict.fault;

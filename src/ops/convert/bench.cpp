@@ -58,8 +58,9 @@ std::vector<bench_cell> conversion_grid(const std::vector<std::string>& groups) 
     std::vector<bench_cell> grid;
     for (const named_conversion& c : named_conversions()) {
         if (std::find(groups.begin(), groups.end(), c.group) == groups.end()) continue;
-        const element_conversion how{
-            .cast = {c.from, c.to, true, c.factors != factor_kind::none}, .factors = c.factors, .axis = 1};
+        const element_conversion how{.cast = {c.from, c.to, true, c.factors != factor_kind::none},
+                                     .factors = c.factors,
+                                     .axis = c.factors == factor_kind::each ? 1 : 0};
         grid.push_back({c.group, std::make_shared<tensor_work>(convert_operation(), dtype_of(c.from), c.extents, c.axes,
                                                                kSeed, true, 0, 0, how)});
     }

@@ -211,7 +211,10 @@ strided_shape draw_conversion(random_bits& random, std::int64_t least, std::int6
         std::int64_t i = 0;
         while (i < rank - 1 && extent_at(i) > kMost) ++i;
         s.conversion.axis = static_cast<int>((first + i) % rank);
-        if (extent_at(i) > kMost) s.conversion.factors = factor_kind::one;
+        if (extent_at(i) > kMost) {
+            s.conversion.factors = factor_kind::one;
+            s.conversion.axis = 0;
+        }
     }
     return s;
 }
