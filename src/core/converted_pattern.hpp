@@ -76,9 +76,10 @@ CORNERTURN_HOST_DEVICE std::uint64_t pattern_of_type(std::uint64_t index, std::u
         constexpr bits kMask = static_cast<bits>(((bits{1} << kExponent) - 1) << kFraction);
         const std::uint64_t exponent = (std::uint64_t{1} << (kExponent - 1)) - 9 + (choice >> 4 & 15);
         return static_cast<bits>((any & static_cast<bits>(~kMask)) | static_cast<bits>(exponent << kFraction));
-    } else if constexpr (kBits > 8) {  // of any number of digits
-        const int shift = static_cast<int>(choice >> 4) & (kBits - 1);
-        return static_cast<bits>(static_cast<storage_of_t<kType>>(any) >> shift);
+    } else if constexpr (kBits > 8) {  // half of any number of digits, and half of 5 to 12
+        const int digits = (choice & 16) != 0 ? 5 + static_cast<int>(choice >> 5 & 7)
+                                              : 1 + (static_cast<int>(choice >> 5) & (kBits - 1));
+        return static_cast<bits>(static_cast<storage_of_t<kType>>(any) >> (kBits - digits));
     } else {
         return any;
     }
