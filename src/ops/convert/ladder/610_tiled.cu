@@ -37,7 +37,7 @@ __global__ void convert_tiled(tile_layout layout, rung_factors by) {
     for (unsigned i = warp; i < across.by.d; i += kTileRows) {
         if (lane < along.by.d && at.has(along, lane) && at.has(across, i))
             *reinterpret_cast<storage_of_t<kTo>*>(at.destination + lane * along.stride + layout.write[1].stride * i) =
-                converted_element<kFrom, kTo>(tile[lane][i], by, at.factor + lane * along.factor + i * across.factor);
+                converted_element<kFrom, kTo>(tile[lane][i], by, at.factor + lane * along.factor + across.factor * i);
     }
 }
 
