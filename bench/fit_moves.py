@@ -30,8 +30,15 @@ HEADER = pathlib.Path(__file__).resolve().parent.parent / "src" / "move" / "mach
 # As in kernel_family and cost_constants. Tiles by groups of lines are a class of their own.
 # The three families for work in place are one, and are not measured.
 CLASSES = ("rows", "packed", "units", "tiles", "groups", "direct", "vector", "vector_apart", "ragged", "tall", "wide", "small",
-           "elements", "in_place")
-FAMILIES = ("nothing", "rows", "packed", "units", "tiles") + CLASSES[5:]
+           "elements", "in_place", "converted_rows", "converted_units", "converted_tiles", "loaded_tiles", "loaded_groups",
+           "converted_vector", "converted_tall")
+FAMILIES = dict(enumerate(("nothing", "rows", "packed", "units", "tiles") + CLASSES[5:14]))
+# Conversions: see counts_of() in policy.hpp.
+FAMILIES.update({101: "converted_rows", 103: "converted_units", 104: "converted_tiles", 204: "loaded_tiles",
+                 106: "converted_vector", 109: "converted_tall"})
+NUMBERS = {name: number for number, name in FAMILIES.items()}
+WITH_ROWS = CLASSES[5:13] + ("converted_vector",)  # their rows have factors
+ALONE = {"packed": ("packed",), "converted": CLASSES[14:]}  # for --only
 MEMORY, INSTRUCTIONS, WAVEFRONTS, WAITS, UNITS, KNOTS = 8, 11, 3, 4, 5, 9
 COUNTS = ("written", "read", "waste", "over", "over_apart", "again", "again_apart", "parts", "parts_apart", "gaps", "line",
           "span", "hot", "blocks", "resident")
@@ -97,10 +104,10 @@ class model:
         self.torch = torch
         table = numpy.array(counts)
         family, row = table[:, 0].astype(int), table[:, 1].astype(int)
-        names = numpy.array(FAMILIES)[family]
-        names[(names == "tiles") & (row == GROUPS_ROW)] = "groups"
+        names = numpy.array([FAMILIES[number].replace("tiles", "groups") if at == GROUPS_ROW else FAMILIES[number]
+                             for number, at in zip(family, row)])
         self.of_class = torch.tensor([CLASSES.index(name) for name in names])
-        self.unit = torch.tensor(numpy.where(names == "rows", 0, numpy.log2(table[:, 2])))
+        self.unit = torch.tensor(numpy.where(numpy.char.endswith(names, "rows"), 0, numpy.log2(table[:, 2])))
         for i, name in enumerate(COUNTS):
             setattr(self, name, torch.tensor(table[:, FIRST + i]))
         at = FIRST + len(COUNTS)
@@ -110,7 +117,7 @@ class model:
             at += width
         self.instructions, self.wavefronts, self.waits = parts
         self.loss_places = [self.place(table[:, FIRST + COUNTS.index(name)]) for name in ("line", "span")]
-        rows = numpy.where(family >= FAMILIES.index("direct"), family * 1000 + row, -1)
+        rows = numpy.where(numpy.isin(names, WITH_ROWS), family * 1000 + row, -1)
         self.in_l2 = torch.tensor(numpy.array(in_l2)) & (2 * self.written <= L2_BYTES * 3 / 4)
         self.rows, self.of_row = numpy.unique(rows, return_inverse=True)
         self.of_row = torch.tensor(self.of_row)
@@ -159,7 +166,7 @@ class model:
         for name, values in zip(factors[::2], factors[1::2]):
             name = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
             for row, (memory, work) in enumerate(numbers(values).reshape(-1, 2).log()):
-                at = (self.rows == FAMILIES.index(name) * 1000 + row).nonzero()[0]
+                at = (self.rows == NUMBERS[name] * 1000 + row).nonzero()[0]
                 p["row memory"][at], p["row work"][at] = memory, work
         return p
 
@@ -237,9 +244,10 @@ class model:
             kept = kept + 0.3 * sum((bends(p[name] - before[name])**2).sum() for name in ("line", "span"))
             (loss + 1e-4 * kept).backward()
             if only is not None:
-                for values in p.values():
-                    of_classes = len(values) == len(CLASSES)
-                    values.grad *= (torch.arange(len(values)) == CLASSES.index(only)).reshape(-1, *[1] * (values.dim() - 1)) & of_classes
+                for name, values in p.items():
+                    kept = torch.tensor([each in only for each in CLASSES]) if len(values) == len(CLASSES) else torch.tensor(
+                        ["row" in name and FAMILIES.get(row // 1000) in only for row in self.rows])
+                    values.grad *= kept.reshape(-1, *[1] * (values.dim() - 1)) if len(kept) == len(values) else 0
             optimizer.step()
             schedule.step()
         return {name: values.detach() for name, values in p.items()}
@@ -294,8 +302,8 @@ def text_of(fitted, p):
             lines.append("     " + nested(fitted.each_unit(p, kind)[c]) + ",")
         lines.append("     " + ", ".join(number(exp(p[kind][c])) for kind in OF_CLASS) + "},")
     lines.append("};")
-    for name in CLASSES[5:-1]:
-        family = FAMILIES.index(name) * 1000
+    for name in WITH_ROWS:
+        family = NUMBERS[name] * 1000
         known = {int(row) - family: i for i, row in enumerate(fitted.rows) if 0 <= row - family < 1000}
         if known:
             factors = [f"{{{number(exp(p['row memory'][known[row]]))}, {number(exp(p['row work'][known[row]]))}}}"
@@ -311,7 +319,7 @@ def main():
     parser.add_argument("--count", type=int, default=1200, help="cells to draw")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--further", action="store_true", help="begin with the constants of machine.hpp, and stay near them")
-    parser.add_argument("--only", choices=CLASSES[:5], help="like --further, but only this family's constants change")
+    parser.add_argument("--only", choices=ALONE, help="like --further, but only these families' constants change")
     parser.add_argument("--times", default="times", help="the folder for measured times")
     given = parser.parse_args()
     if given.program:
@@ -328,10 +336,10 @@ def main():
     parts = numpy.random.default_rng(given.seed).integers(0, 4, len(small))
     unseen = numpy.zeros(len(us))
     for part in range(4):
-        p = fitted.fit(us, cell_of, (parts != part).astype(float), before, given.only)
+        p = fitted.fit(us, cell_of, (parts != part).astype(float), before, ALONE.get(given.only))
         unseen = numpy.where(parts[cell_of] == part, fitted.predict(p).numpy(), unseen)
     show("cells that the fit has not seen", unseen, us, cell_of, small)
-    p = fitted.fit(us, cell_of, numpy.ones(len(small)), before, given.only)
+    p = fitted.fit(us, cell_of, numpy.ones(len(small)), before, ALONE.get(given.only))
     predicted = fitted.predict(p).numpy()
     show("all cells", predicted, us, cell_of, small)
     errors = numpy.abs(numpy.log(predicted / us))

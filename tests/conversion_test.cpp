@@ -41,7 +41,8 @@ std::string run(const tests::conversion_problem& p, const tests::conversion_case
             wrong = e.what();
         }
         if (!wrong.empty()) return moves::explain(one, c, on) + "\n" + wrong;
-        ++runs[std::string(plan.types.converts() ? "convert " : "move ") + moves::name(plan.by)];
+        ++runs[std::string(plan.types.converts() ? "convert " : "move ") + moves::name(plan.by) +
+               (plan.at_load ? " at load" : "") + (plan.gaps ? " with gaps" : "") + (plan.groups ? " by groups" : "")];
     }
     return {};
 }
@@ -78,6 +79,8 @@ TEST(conversion, random_tensors_by_every_plan) {
     }
     for (const auto& [name, count] : runs) std::printf("%s: %d\n", name.c_str(), count);
     EXPECT_GT(runs["convert tiles"], 50);
+    EXPECT_GT(runs["convert tiles at load"], 50);
+    EXPECT_GT(runs["convert tiles at load by groups"], 3);
     EXPECT_GT(runs["convert units"], 50);
 }
 
@@ -90,11 +93,16 @@ TEST(conversion, matrices) {
     std::map<std::string, int> runs;
     for (int round = 0; round < (tests::kSanitized ? 12 : 60); ++round) {
         tests::conversion_problem p = tests::draw_conversion(random, 1 << 10);
-        const moves::converted_pair pair = moves::kConvertedPairs[random() % std::size(moves::kConvertedPairs)];
+        const bool few = round % 3 == 0;  // columns, as pictures have
+        moves::converted_pair pair;
+        do {
+            pair = moves::kConvertedPairs[random() % std::size(moves::kConvertedPairs)];
+        } while (few && !moves::has_few_columns(pair));
         p.from = pair.from, p.to = pair.to;
         p.saturates = p.aligned = true;
-        const std::int64_t rows = 1 + up_to(200), cols = 1 + up_to(200), batch = 1 + up_to(2), outer = 1 + up_to(1);
-        const std::int64_t unit = random() % 3 == 0 ? 1 : 16;
+        const std::int64_t rows = 1 + up_to(few ? 12000 : 200), cols = few ? 2 + up_to(2) : 1 + up_to(200),
+                           batch = 1 + up_to(2), outer = 1 + up_to(1);
+        const std::int64_t unit = few || random() % 3 == 0 ? 1 : 16;
         const auto pitch = [&](std::int64_t least) { return (least + unit - 1) / unit * unit; };
         const std::int64_t from = pitch(cols), to = pitch(rows);
         p.extents = {outer, batch, cols, rows};
@@ -115,7 +123,9 @@ TEST(conversion, matrices) {
         ASSERT_EQ(run(p, of, tests::kGpus[random() % std::size(tests::kGpus)], runs), "")
             << "seed " << seed << ", round " << round << ": " << p.text();
     }
+    for (const auto& [name, count] : runs) std::printf("%s: %d\n", name.c_str(), count);
     EXPECT_GT(runs["convert vector"], 3);
+    EXPECT_GT(runs["convert tall"], 3);
 }
 
 }  // namespace

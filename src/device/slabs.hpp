@@ -80,11 +80,16 @@ void for_each_grid(const Work& work, std::int64_t blocks, dim3 block, Start star
 }
 
 // Whether the address and the distances between rows, and in a batch between matrices, are multiples of `bytes`.
-inline bool aligned_to(int bytes, const void* address, std::int64_t ld, std::int64_t stride, const matrix_work& work) {
-    const std::int64_t elements = ld | (work.count > 1 ? stride : 0);
-    return (reinterpret_cast<std::uintptr_t>(address) | static_cast<std::uintptr_t>(elements * work.element_size)) %
+// Distances count elements.
+inline bool aligned_to(int bytes, const void* address, std::int64_t ld, std::int64_t stride, std::int64_t count,
+                       std::int64_t element_size) {
+    const std::int64_t elements = ld | (count > 1 ? stride : 0);
+    return (reinterpret_cast<std::uintptr_t>(address) | static_cast<std::uintptr_t>(elements * element_size)) %
                static_cast<unsigned>(bytes) ==
            0;
+}
+inline bool aligned_to(int bytes, const void* address, std::int64_t ld, std::int64_t stride, const matrix_work& work) {
+    return aligned_to(bytes, address, ld, stride, work.count, work.element_size);
 }
 
 }  // namespace CORNERTURN_KERNELS

@@ -62,4 +62,16 @@ constexpr int pair_of(const element_cast& c) {
     return -1;
 }
 
+// Tiles of these pairs are converted when they are loaded. Where elements become wider, shared memory holds the
+// narrower ones, and they are converted when they are stored.
+constexpr bool converts_at_load(const converted_pair& p) {
+    return size_of(p.from) >= size_of(p.to) && size_of(p.to) <= 4;
+}
+// Pictures and sound, whose pixels or samples have few channels: matrices of few columns.
+inline constexpr int kMostConvertedColumns = 4;
+constexpr bool has_few_columns(const converted_pair& p) {
+    return (p.from == element_type::u8 || p.from == element_type::i16 || p.from == element_type::u16) &&
+           (p.to == element_type::f32 || p.to == element_type::f16 || p.to == element_type::bf16);
+}
+
 }  // namespace cornerturn::moves

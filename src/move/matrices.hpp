@@ -22,7 +22,7 @@ struct tuning {
 };
 
 // The rows of a family; none for the families that are not for matrices.
-std::span<const tuning> rows_of(kernel_family f);
+std::span<const tuning> rows_of(kernel_family f, bool converts = false);
 
 // Tiles of vectors, then strips: long, narrow tiles. A tall strip holds all columns of a narrow matrix, and a low one
 // all rows of a low matrix.
@@ -35,12 +35,11 @@ inline constexpr tuning kVector[] = {
     {8, 32, 64, 256},   {16, 64, 16, 512},  {16, 32, 16, 256}, {16, 16, 32, 128},  {16, 64, 16, 256},
     {16, 32, 32, 256},  {16, 16, 64, 256},
 };
-// Those that can convert, one for each size of the destination's elements.
-constexpr bool converts(const tuning& t) {
-    return t.threads == 256 && ((t.unit == 1 && t.tile_rows == 128 && t.tile_cols == 128) ||
-                                (t.unit == 2 && t.tile_rows == 128 && t.tile_cols == 64) ||
-                                (t.unit == 4 && t.tile_rows == 64 && t.tile_cols == 64));
-}
+// Those that convert. Smaller blocks are faster here: a tile takes more bytes of the source, and more registers.
+inline constexpr tuning kVectorConverted[] = {
+    {1, 64, 128, 128}, {1, 128, 128, 256}, {1, 128, 64, 128}, {2, 128, 64, 256},
+    {2, 64, 64, 128},  {2, 128, 32, 128},  {2, 256, 32, 256}, {4, 64, 64, 256},
+};
 // Threads that a multiprocessor should hold, by the vectors that each has in flight in its registers.
 constexpr int resident_of_vector(int element, int vectors) {
     if (element == 1) return vectors > 4 ? 1280 : 1024;
@@ -76,8 +75,9 @@ struct tuning_list {
 
 // A few columns or rows: one kernel for each number of them, and for the first units.
 inline constexpr int kFew = 8, kFewThreads = 256;
-inline constexpr int kFewBlocks = 6;            // that a multiprocessor should hold
-inline constexpr int kFewTileBytes = 16 << 10;  // that a block stages, approximately
+inline constexpr int kFewBlocks = 6;                    // that a multiprocessor should hold
+inline constexpr int kFewTileBytes = 16 << 10;          // that a block stages, approximately
+inline constexpr int kFewConvertedTileBytes = 8 << 10;  // the same if elements become wider
 template <int kUnits>
 consteval tuning_list<kUnits*(kFew - 1)> few_of(bool rows) {
     tuning_list<kUnits*(kFew - 1)> all{};

@@ -11,7 +11,6 @@
 
 #include "core/tensors.hpp"
 #include "move/converted_pairs.hpp"
-#include "move/converted_rows_cut.hpp"
 #include "move/family.hpp"
 #include "move/machine.hpp"
 #include "move/packed_cut.hpp"
@@ -23,17 +22,18 @@
 namespace cornerturn::moves {
 namespace {
 
-double cost(const rows_cut& r, const problem& p) { return cost_of(r.count(p.touched), kRowsCost, 0, p.on); }
+double cost(const rows_cut& r, const problem& p) {
+    return cost_of(r.count(p.touched), p.copy.converts() ? kConvertedRowsCost : kRowsCost, 0, p.on);
+}
 double cost(const packed_cut& r, const problem& p) {
     return cost_of(r.count(p.touched), kPackedCost, std::countr_zero(static_cast<unsigned>(r.unit)), p.on);
 }
 double cost(const units_cut& u, const problem& p) {
-    return cost_of(u.count(p.touched), kUnitsCost, std::countr_zero(static_cast<unsigned>(u.unit)), p.on);
+    return cost_of(u.count(p.touched), p.copy.converts() ? kConvertedUnitsCost : kUnitsCost,
+                   std::countr_zero(static_cast<unsigned>(u.unit)), p.on);
 }
 
-counts counts_of_rows(const problem& p, const candidate&) {
-    return p.copy.converts() ? converted_rows_cut(p.copy).count(p.touched) : rows_cut(p.copy).count(p.touched);
-}
+counts counts_of_rows(const problem& p, const candidate&) { return rows_cut(p.copy).count(p.touched); }
 counts counts_of_packed(const problem& p, const candidate&) { return packed_cut(p.copy).count(p.touched); }
 counts counts_of_units(const problem& p, const candidate&) { return units_cut(p.copy).count(p.touched); }
 counts counts_of_tiles(const problem& p, const candidate& c) {
@@ -43,26 +43,14 @@ counts counts_of_tiles(const problem& p, const candidate& c) {
 }
 
 void offer_rows(const problem& p, offers& to) {
-    if (p.copy.converts()) {
-        const converted_rows_cut rows(p.copy);
-        if (rows.possible() && p.is_aligned)
-            to.add({kernel_family::rows, 0, cost_of(rows.count(p.touched), kRowsCost, 0, p.on)});
-        return;
-    }
-    if (!is_in_place(p.copy)) to.add({kernel_family::rows, 0, cost(rows_cut(p.copy), p)});
+    if (is_in_place(p.copy) || (p.copy.converts() && (pair_of(p.copy.cast) < 0 || !p.is_aligned))) return;
+    const rows_cut rows(p.copy);
+    if (rows.possible()) to.add({kernel_family::rows, 0, cost(rows, p)});
 }
-void fill_rows(const problem& p, const candidate&, plan& made) {
-    if (p.copy.converts()) return converted_rows_cut(p.copy).fill(made);
-    rows_cut(p.copy).fill(made);
-}
+void fill_rows(const problem& p, const candidate&, plan& made) { rows_cut(p.copy).fill(made); }
 std::string text_of_rows(const problem& p, const candidate&) {
-    if (p.copy.converts()) {
-        const converted_rows_cut r(p.copy);
-        return "rows: " + std::to_string(r.rows) + " runs of " + std::to_string(r.run) + " elements, " +
-               std::to_string(r.blocks()) + " blocks";
-    }
     const rows_cut r(p.copy);
-    return "rows: " + std::to_string(r.rows) + " runs of " + std::to_string(p.copy.run) + " bytes, " +
+    return "rows: " + std::to_string(r.rows) + " runs of " + std::to_string(r.run) + " bytes, " +
            std::to_string(r.blocks()) + " blocks";
 }
 
@@ -91,7 +79,8 @@ std::string text_of_units(const problem& p, const candidate&) {
 
 void offer_tiles(const problem& p, offers& to) {
     if (p.copy.rank == 0 || p.copy.source == p.copy.destination) return;
-    if (p.copy.converts() && (pair_of(p.copy.cast) < 0 || !p.is_aligned || p.units.gaps)) return;
+    if (p.copy.converts() && (pair_of(p.copy.cast) < 0 || !p.is_aligned)) return;
+    if (p.units.gaps && p.units.converts_at_store()) return;
     for (int row = 0; row < static_cast<int>(std::size(kTargets)); ++row) {
         const tile_cut tile(p.units, target_of(row), p.on);
         if (tile.possible) to.add({kernel_family::tiles, row, tile.cost(p.touched, p.on), false});
@@ -128,7 +117,7 @@ constexpr family matrix_family(const char* name) {
             text_of_matrices,
             counts_of_matrices,
             nullptr,
-            kBy == kernel_family::vector};
+            kBy == kernel_family::vector || kBy == kernel_family::tall};
 }
 
 constexpr family kAll[] = {
@@ -253,8 +242,9 @@ namespace {
 
 // Whether the plans of two copies differ only in their addresses.
 bool are_alike(const strided_copy& a, const strided_copy& b) {
-    return a.run == b.run && a.cast == b.cast && a.rank == b.rank &&
-           a.source % kAlignmentPeriod == b.source % kAlignmentPeriod &&
+    constexpr std::uintptr_t kMostRatio = 4;  // tiles divide the addresses of some conversions
+    const std::uintptr_t period = kAlignmentPeriod * (a.converts() ? kMostRatio : 1);
+    return a.run == b.run && a.cast == b.cast && a.rank == b.rank && a.source % period == b.source % period &&
            a.destination % kAlignmentPeriod == b.destination % kAlignmentPeriod && is_in_place(a) == is_in_place(b) &&
            std::equal(a.axes.begin(), a.axes.begin() + a.rank, b.axes.begin());
 }
@@ -281,6 +271,14 @@ std::size_t slot_of(const strided_copy& c, std::size_t slots) {
     return mixed % slots;
 }
 
+void set_addresses(tile_work& t, const strided_copy& c, int ratio) {
+    const auto divided = [&](std::uintptr_t address) {
+        return reinterpret_cast<unsigned char*>(address / static_cast<unsigned>(ratio));
+    };
+    t.source = divided(c.source), t.first = divided(c.source_begin()), t.last = divided(c.source_end());
+    t.destination = reinterpret_cast<unsigned char*>(c.destination);
+}
+
 void set_addresses(plan& p, const strided_copy& c) {
     set_scaling(p, c);
     const auto source = reinterpret_cast<const unsigned char*>(c.source);
@@ -290,16 +288,13 @@ void set_addresses(plan& p, const strided_copy& c) {
     switch (p.by) {
         case kernel_family::nothing: break;
         case kernel_family::rows:
-            p.converted_rows.source = source, p.converted_rows.destination = destination;
             p.rows.source = source, p.rows.first = first, p.rows.last = last, p.rows.destination = destination;
             break;
         case kernel_family::packed:
             p.packed.source = source, p.packed.first = first, p.packed.last = last, p.packed.destination = destination;
             break;
         case kernel_family::units: p.pieces.source = source, p.pieces.destination = destination; break;
-        case kernel_family::tiles:
-            p.tiles.source = source, p.tiles.first = first, p.tiles.last = last, p.tiles.destination = destination;
-            break;
+        case kernel_family::tiles: set_addresses(p.tiles, c, p.at_load ? c.source_unit() / c.unit() : 1); break;
         default: p.matrices.source = source, p.matrices.destination = destination;
     }
 }
@@ -345,7 +340,10 @@ std::string text_of(const candidate& chosen, const strided_copy& c, const gpu& o
 std::vector<double> counts_of(const candidate& c, const strided_copy& of, const gpu& on) {
     const problem p(of, on);
     const counts n = family_of(c.by).count(p, c);
-    std::vector<double> all = {static_cast<double>(c.by), static_cast<double>(n.groups ? kGroupsRow : c.row),
+    const bool loaded = is_converted_at_load(of);
+    int family = static_cast<int>(c.by), row = n.groups ? kGroupsRow : c.row;
+    if (of.converts()) family += c.by == kernel_family::tiles && loaded ? kLoadedFrom : kConvertedFrom;
+    std::vector<double> all = {static_cast<double>(family), static_cast<double>(row),
                                static_cast<double>(p.units.unit)};
     for (double x : in_order(n)) all.push_back(x);
     return all;

@@ -56,9 +56,9 @@ struct plan {
     bool keeps_result = false;  // in the L2, if the caller lets lines be kept; not for matrices
     element_cast types;         // if elements are converted
     cast_work cast;
-    int pair = -1;  // see converted_pairs.hpp
+    int pair = -1;         // see converted_pairs.hpp
+    bool at_load = false;  // for tiles: their elements are converted when they are loaded
     rows_work rows;
-    converted_rows_work converted_rows;
     packed_work packed;
     units_work pieces;
     tile_work tiles;
@@ -115,8 +115,9 @@ void for_each_part(const strided_copy& c, Move move) {
 }
 
 // What the cost of a candidate is predicted from, as numbers: for bench/fit_moves.py. The first three are the family,
-// the row of its table (kGroupsRow for tiles by groups of lines) and the unit.
-inline constexpr int kGroupsRow = 1000;
+// the row of its table (kGroupsRow for tiles by groups of lines) and the unit. Families that convert count from
+// kConvertedFrom, and tiles that convert when they are loaded from kLoadedFrom.
+inline constexpr int kGroupsRow = 1000, kConvertedFrom = 100, kLoadedFrom = 200;
 std::vector<double> counts_of(const candidate& c, const strided_copy& of, const gpu& on);
 
 // One line: the kernel family, and how the copy is cut.

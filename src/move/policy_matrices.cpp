@@ -15,22 +15,29 @@ constexpr std::int64_t kSmallBytes = 40 << 10;  // bytes of a matrix that a bloc
 constexpr std::int64_t kFewElements = 32;       // of a row or a column: with more, other tiles are faster
 constexpr int kManyUnits = 32;                  // units of an element: with more, a tile in place would be small
 
-// A conversion must be of a pair that has kernels, of single elements, and be one launch.
-bool can_convert(const problem& p) {
+// Whether the family's kernel for this row can convert: a pair that has it, single elements, in one launch.
+bool can_convert(kernel_family by, const tuning& t, const problem& p) {
     constexpr std::int64_t kMostTiles = 65535, kLeastTile = 64;
+    const int pair = pair_of(p.copy.cast);
     const matrices& m = *p.as_matrices;
-    // Where elements become wider, a thread reads less than a vector, and other tiles are faster.
-    return pair_of(p.copy.cast) >= 0 && p.is_aligned && p.copy.run == p.copy.unit() && m.vectors &&
-           p.copy.source_unit() >= p.copy.unit() && m.work.rows < kMostTiles * kLeastTile &&
-           m.work.cols < kMostTiles * kLeastTile && m.work.count <= kMostTiles;
+    if (pair < 0 || !p.is_aligned || p.copy.run != p.copy.unit() || m.work.count > kMostTiles) return false;
+    if (by == kernel_family::vector)
+        return converts_at_load(kConvertedPairs[pair]) && t.unit == p.copy.unit() && m.vectors &&
+               m.work.rows < kMostTiles * kLeastTile && m.work.cols < kMostTiles * kLeastTile;
+    // A line has one scale and bias.
+    const int factor = p.copy.factor_axis();
+    const bool scaled_along =
+        factor < p.copy.rank && &p.copy.axes[static_cast<std::size_t>(factor)] == transposed_axes_of(p.copy)->rows;
+    return by == kernel_family::tall && has_few_columns(kConvertedPairs[pair]) && t.unit == p.copy.source_unit() &&
+           m.work.cols == t.tile_cols && t.tile_cols <= kMostConvertedColumns && m.packed_source && !scaled_along;
 }
 
 // Whether the family's kernel for this row is correct for the work.
 bool can(kernel_family by, const tuning& t, const problem& p) {
     const matrices& m = *p.as_matrices;
     const matrix_work& w = m.work;
+    if (p.copy.converts()) return can_convert(by, t, p);
     if (t.unit != m.unit) return false;
-    if (p.copy.converts()) return by == kernel_family::vector && converts(t) && can_convert(p);
     const bool squares = w.rows == w.cols && w.source_ld == w.destination_ld && w.source_stride == w.destination_stride;
     if (m.in_place && !squares) return false;
     // Of the tile and its padding.
@@ -121,7 +128,9 @@ bool rows_collide(const matrix_work& w) { return w.source_ld * w.element_size % 
 counts count(kernel_family by, const tuning& t, const problem& p) {
     const matrices& m = *p.as_matrices;
     const matrix_work& w = m.work;
-    const std::int64_t e = w.element_size, unit = m.unit, word = std::max<std::int64_t>(4, unit), of_word = word / unit;
+    const std::int64_t e = w.element_size,
+                       unit = by == kernel_family::tall && p.copy.converts() ? p.copy.source_unit() : m.unit,
+                       word = std::max<std::int64_t>(4, unit), of_word = word / unit;
     const bool gaps = w.source_ld != w.cols;
     counts n;
     n.written = real(m.bytes);
@@ -174,8 +183,8 @@ counts count(kernel_family by, const tuning& t, const problem& p) {
         case kernel_family::wide: {
             const bool tall = by == kernel_family::tall;
             const std::int64_t few = tall ? w.cols : w.rows, length = tall ? w.rows : w.cols;
-            const std::int64_t of_group = few * word,
-                               of_thread = std::max<std::int64_t>(1, kFewTileBytes / (kFewThreads * of_group));
+            const std::int64_t of_group = few * word, tile = p.copy.converts() ? kFewConvertedTileBytes : kFewTileBytes,
+                               of_thread = std::max<std::int64_t>(1, tile / (kFewThreads * of_group));
             const std::int64_t groups = of_thread * kFewThreads, moved = groups * of_word;
             n.blocks = real(up(length, moved) * w.count);
             shared = real(groups * of_group);
@@ -272,13 +281,15 @@ counts count(kernel_family by, const tuning& t, const problem& p) {
 
 double cost_of(kernel_family by, int row, const tuning& t, const problem& p) {
     const int unit = std::countr_zero(static_cast<unsigned>(p.as_matrices->unit));
-    const row_factors f = factors_of(by, row);
-    return cost_of(count(by, t, p), costs_of(by), unit, p.on, f.memory, f.work);
+    const bool converts = p.copy.converts();
+    const row_factors f = factors_of(by, converts, row);
+    return cost_of(count(by, t, p), costs_of(by, converts), unit, p.on, f.memory, f.work);
 }
 
 }  // namespace
 
-std::span<const tuning> rows_of(kernel_family f) {
+std::span<const tuning> rows_of(kernel_family f, bool converts) {
+    if (converts && f == kernel_family::vector) return kVectorConverted;
     switch (f) {
         case kernel_family::direct: return kDirect;
         case kernel_family::vector: return kVector;
@@ -350,7 +361,7 @@ matrices::matrices(const matrices_work& w) : work(w) {
 
 void offer_matrices(kernel_family by, const problem& p, offers& to) {
     if (!p.as_matrices) return;
-    const std::span<const tuning> rows = rows_of(by);
+    const std::span<const tuning> rows = rows_of(by, p.copy.converts());
     for (std::size_t row = 0; row < rows.size(); ++row) {
         if (can(by, rows[row], p))
             to.add({by, static_cast<int>(row), cost_of(by, static_cast<int>(row), rows[row], p)});
@@ -358,7 +369,7 @@ void offer_matrices(kernel_family by, const problem& p, offers& to) {
 }
 
 counts counts_of_matrices(const problem& p, const candidate& c) {
-    return count(c.by, rows_of(c.by)[static_cast<std::size_t>(c.row)], p);
+    return count(c.by, rows_of(c.by, p.copy.converts())[static_cast<std::size_t>(c.row)], p);
 }
 
 namespace {
@@ -388,7 +399,7 @@ void fill_matrices(const problem& p, const candidate& c, plan& made) {
 }
 
 std::string text_of_matrices(const problem& p, const candidate& c) {
-    const tuning& t = rows_of(c.by)[static_cast<std::size_t>(c.row)];
+    const tuning& t = rows_of(c.by, p.copy.converts())[static_cast<std::size_t>(c.row)];
     const matrix_work& w = p.as_matrices->work;
     using std::to_string;
     std::string text = name(c.by);

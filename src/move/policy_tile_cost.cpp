@@ -31,12 +31,13 @@ double tile_cut::rounds_of(std::int64_t items, std::int64_t count, int most_log)
 
 counts tile_cut::count(double touched, const gpu& on) const {
     counts n;
-    const double written = real(u.c.bytes()), all = real(u.c.source_bytes()), of_unit = u.unit;
+    const double written = real(u.c.bytes()), all = real(u.c.source_bytes()), of_unit = u.unit, ratio = u.ratio;
     // Tiles, spans and lines of the whole copy. The order of the blocks: along, across, then the other axes.
-    double all_spans = 1, all_lines = 1, repeats = 1, mean_span = u.source_unit, mean_line = of_unit, nearest_span = 0;
+    double all_spans = 1, all_lines = 1, repeats = 1, mean_span = u.source_unit * ratio, mean_line = of_unit,
+           nearest_span = 0;
     for (int i = 0; i < u.rank; ++i) {
         const double extent = real(ax(i).extent), cuts = real(up(ax(i).extent, step(i)));
-        const double distance = real(ax(i).distance);
+        const double distance = real(ax(i).distance) * ratio;
         if (ax(i).repeats()) repeats *= extent;
         if (span_has(i)) {
             all_spans *= cuts;
@@ -49,12 +50,12 @@ counts tile_cut::count(double touched, const gpu& on) const {
         if (line_has(i)) mean_line *= extent / cuts;
     }
     if (along >= 0 && span_has(along))
-        mean_span += real(halo) * real(ax(along).distance) * (1 - 1 / real(up(ax(along).extent, step(along))));
-    const bool whole_pieces = span_alignment == kFetched && static_cast<std::int64_t>(mean_span) % kFetched == 0;
+        mean_span += real(halo) * real(ax(along).distance) * ratio * (1 - 1 / real(up(ax(along).extent, step(along))));
+    const double aligned_to = std::min<double>(kFetched, real(span_alignment) * ratio);
+    const bool whole_pieces = aligned_to == kFetched && static_cast<std::int64_t>(mean_span) % kFetched == 0;
     double piece =
-        kFetched * (whole_pieces
-                        ? mean_span / kFetched
-                        : std::max(1.0, (mean_span - std::min(real(span_alignment), mean_span)) / kFetched + 1));
+        kFetched * (whole_pieces ? mean_span / kFetched
+                                 : std::max(1.0, (mean_span - std::min(aligned_to, mean_span)) / kFetched + 1));
     if (nearest_span > 0) piece = std::min(piece, nearest_span);  // spans nearer than a piece share it
     const double fetched = all_spans * piece;
     n.written = written;
@@ -153,7 +154,7 @@ counts tile_cut::count(double touched, const gpu& on) const {
     n.wavefronts[1] = n.wavefronts[0] * (conflicts - 1);
     n.wavefronts[2] = all_spans * (mean_span / 128 + 1);
     n.waits[0] = 1;
-    n.waits[1] = real(spans * chunks) / threads();
+    n.waits[1] = real(spans * chunks) / threads() * ratio;
     n.waits[2] = rounds / warps;
     n.waits[3] = real(table) / threads();
     return n;
@@ -180,7 +181,10 @@ bool tile_cut::begins_differ() const {
 double tile_cut::cost(double touched, const gpu& on) const {
     const int units = std::countr_zero(static_cast<unsigned>(u.unit));
     const counts n = count(touched, on);
-    return cost_of(n, n.groups ? kGroupsCost : kTilesCost, units, on);
+    const cost_constants& k = u.converts_at_store() ? kConvertedTilesCost
+                              : u.c.converts()      ? (n.groups ? kLoadedGroupsCost : kLoadedTilesCost)
+                                                    : (n.groups ? kGroupsCost : kTilesCost);
+    return cost_of(n, k, units, on);
 }
 
 }  // namespace cornerturn::moves

@@ -9,9 +9,9 @@ void tile_cut::fill(plan& p) const {
     tile_work& t = p.tiles;
     const strided_copy& c = u.c;
     t = {};
-    t.source = reinterpret_cast<const unsigned char*>(c.source);
-    t.first = reinterpret_cast<const unsigned char*>(c.source_begin());
-    t.last = reinterpret_cast<const unsigned char*>(c.source_end());
+    t.source = reinterpret_cast<const unsigned char*>(u.source);
+    t.first = reinterpret_cast<const unsigned char*>(u.first);
+    t.last = reinterpret_cast<const unsigned char*>(u.last);
     t.destination = reinterpret_cast<unsigned char*>(c.destination);
     const auto whole = [](std::int64_t x) { return static_cast<int>(x); };
     const auto extent = [](std::int64_t x) { return divider(static_cast<unsigned>(x)); };
@@ -110,6 +110,7 @@ void tile_cut::fill(plan& p) const {
     t.bytes_at_once = whole(threads() % chunks * kVectorBytes);
     t.fetch_lines = fetches_lines();
     fill_factors(t, p.cast);
+    p.at_load = is_converted_at_load(c);
     p.gaps = u.gaps;
     p.groups = group >= 0;
     p.shifted = shifted;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "move/converted_pairs.hpp"
 #include "move/cost.hpp"
 #include "move/cuts.hpp"
 
@@ -25,6 +26,12 @@ inline constexpr tile_target kTargets[] = {
 };
 inline constexpr const tile_target& target_of(int row) { return kTargets[row]; }
 
+// Whether a tile converts its elements when it loads them.
+inline bool is_converted_at_load(const strided_copy& c) {
+    const int pair = pair_of(c.cast);
+    return c.converts() && pair >= 0 && converts_at_load(kConvertedPairs[pair]) && c.factor_axis() == c.rank;
+}
+
 struct axis {
     std::int64_t extent, source, destination, distance;  // distance: of the source's elements
 
@@ -32,9 +39,13 @@ struct axis {
 };
 
 // A copy in units. A run of several units becomes an axis too.
+//
+// A conversion to elements that are not wider, with one scale and bias, happens when a tile is loaded. It is cut like a
+// copy of the destination's elements: addresses and strides of the source are divided by the ratio of the sizes.
 struct copy_of_units {
     const strided_copy& c;
-    int unit, source_unit, wide;  // bytes on both sides, which differ for a conversion; and the larger of them
+    int unit, ratio, source_unit, wide;  // bytes on both sides, which differ for another conversion; and the larger
+    std::uintptr_t source, first, last;  // divided; from `first` to `last` may be read
     int rank = 0;
     std::array<axis, kMostAxes + 1> axes;  // in the order of the destination's strides
     std::array<int, kMostAxes + 1> by_source;
@@ -46,12 +57,17 @@ struct copy_of_units {
     explicit copy_of_units(const strided_copy& copy)
         : c(copy),
           unit(copy.unit()),
-          source_unit(copy.converts() ? copy.source_unit() : unit),
-          wide(std::max(unit, source_unit)) {
+          ratio(is_converted_at_load(copy) ? copy.source_unit() / unit : 1),
+          source_unit(copy.source_unit() / ratio),
+          wide(std::max(unit, source_unit)),
+          source(copy.source / static_cast<unsigned>(ratio)),
+          first(copy.source_begin() / static_cast<unsigned>(ratio)),
+          last(copy.source_end() / static_cast<unsigned>(ratio)) {
         if (c.run > unit) axes[static_cast<std::size_t>(rank++)] = {c.run / unit, source_unit, unit, source_unit};
         for (int i = 0; i < c.rank; ++i) {
             const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
-            axes[static_cast<std::size_t>(rank++)] = {a.extent, a.source, a.destination, std::abs(a.source)};
+            axes[static_cast<std::size_t>(rank++)] = {a.extent, a.source / ratio, a.destination,
+                                                      std::abs(a.source / ratio)};
         }
         for (int i = 0; i < rank; ++i) {
             int at = i;
@@ -65,6 +81,7 @@ struct copy_of_units {
         const bool whole = piece.bytes % kVectorBytes == 0 && piece.begins % kVectorBytes == 0;
         gaps = piece.bytes < (unit > 1 || whole ? kLeastOfVectors : kLeastOfVectorsOfBytes) && piece.next < c.rank;
     }
+    bool converts_at_store() const { return c.converts() && !is_converted_at_load(c); }
     const axis& of_source(int i) const {
         return axes[static_cast<std::size_t>(by_source[static_cast<std::size_t>(i)])];
     }
@@ -205,7 +222,8 @@ struct tile_cut {
     bool ends_line(int i) const { return span_has(i) && line / u.unit + kVectorBytes / u.unit > kMostTable; }
     // Whether enough units follow each other along this axis, in a span, for a group of lines.
     bool heads_group(int i) const {
-        return u.unit <= 2 && !u.gaps && !u.c.converts() && ax(i).source == u.unit && step(i) * u.unit >= kLeastOfGroup;
+        return u.unit <= 2 && !u.gaps && !u.converts_at_store() && ax(i).source == u.unit &&
+               step(i) * u.unit >= kLeastOfGroup;
     }
 
     // Decides which axes are in lines and which are in spans. False if an axis is in neither.
@@ -258,7 +276,7 @@ struct tile_cut {
     }
 
     bool measure(std::int64_t most_shared) {
-        std::uint64_t line_bits = u.c.destination, span_bits = u.c.source;
+        std::uint64_t line_bits = u.c.destination, span_bits = u.source;
         for (int i = 0; i < u.rank; ++i) {
             const bool cut_short = step(i) < ax(i).extent;
             if (!line_has(i)) line_bits |= bits(ax(i).destination);
@@ -292,7 +310,7 @@ struct tile_cut {
     // Uses groups of lines if neighbours in a span belong to different lines and reading a line's units would cause
     // many bank conflicts. Groups take more instructions. span_bits: of where spans begin.
     void find_groups(std::uint64_t span_bits) {
-        if (u.unit > 2 || u.gaps || u.c.converts()) return;
+        if (u.unit > 2 || u.gaps || u.converts_at_store()) return;
         int next = -1;
         std::uint64_t all = span_bits;
         for (int i = 0; i < u.rank; ++i) {

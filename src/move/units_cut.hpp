@@ -10,9 +10,6 @@
 
 namespace cornerturn::moves {
 
-// A conversion of any type takes about so many times the instructions of a move.
-inline constexpr double kWorkOfConversion = 4;
-
 // Pieces, one or several for each thread.
 struct units_cut {
     const strided_copy& c;
@@ -45,7 +42,7 @@ struct units_cut {
         n.span = f(c.run);
         n.blocks = f(blocks());
         n.resident = 6;
-        n.instructions[0] = f(pieces) / kWarp * (c.converts() ? kWorkOfConversion : 1);
+        n.instructions[0] = f(pieces) / kWarp;
         n.instructions[1] = n.instructions[0] * rank();
         n.instructions[2] = n.instructions[0] * (units - 1);
         n.instructions[3] = f(blocks());

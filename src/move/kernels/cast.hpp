@@ -28,6 +28,8 @@ struct converted {
     static constexpr int kUnit = facts_of<kTo>::size, kSourceUnit = facts_of<kFrom>::size,
                          kPerVector = kVectorBytes / kUnit;
     static constexpr bool kWide = facts_of<kFrom>::wide || facts_of<kTo>::wide;
+    // Whether results are made by twos (device/casts.hpp).
+    static constexpr bool kInPairs = !kWide && kUnit <= 2 && kTo != element_type::boolean;
     using real = std::conditional_t<kWide, double, float>;
     using source_unit = storage_of_t<kFrom>;
     using bits = storage_t<kUnit>;
@@ -63,20 +65,9 @@ struct converted {
     // A vector of units from the source, and its first ones, whose scales and biases are col_step apart from number
     // `at` on.
     __device__ __forceinline__ uint4 vector_at(const byte* from, read_policy read, std::int64_t at) const {
-        constexpr int kBytes = kPerVector * kSourceUnit, kAtOnce = kBytes < kVectorBytes ? kBytes : kVectorBytes;
-        using part = storage_t<kAtOnce>;
-        part parts[kBytes / kAtOnce];
-        CORNERTURN_UNROLL
-        for (int i = 0; i < kBytes / kAtOnce; ++i) {
-            if constexpr (kAtOnce >= 4) {
-                parts[i] = read.load(reinterpret_cast<const part*>(from) + i);
-            } else {
-                parts[i] = value_at<part>(from);
-            }
-        }
-        source_unit units[kPerVector];
-        __builtin_memcpy(units, parts, sizeof units);
-        return vector_from(units, at);
+        loaded source;
+        load_aligned(from, read, source);
+        return vector_from(source.units, at);
     }
     __device__ __forceinline__ uint4 first_at(const byte* from, int count, std::int64_t at) const {
         source_unit units[kPerVector] = {};
@@ -87,17 +78,132 @@ struct converted {
         return vector_from(units, at, count);
     }
 
-    // Units of a run, from position `begin` on.
-    template <int kCount>
-    __device__ __forceinline__ vector_of<kCount> run(const source_unit (&units)[kCount], std::int64_t begin) const {
-        return made(
-            units, [&](int k) { return first + (begin + k) * w.line_step; }, w.line_step != 0);
+    // A word of the source, all with scale and bias number `at`.
+    template <int kCount = 4 / kSourceUnit>
+    __device__ __forceinline__ auto word_of(unsigned word, std::int64_t at) const {
+        source_unit units[kCount];
+        __builtin_memcpy(units, &word, sizeof units);
+        const vector_of<kCount> v = made(
+            units, [at](int) { return at; }, false);
+        storage_t<kCount * kUnit> result;
+        __builtin_memcpy(&result, &v, sizeof result);
+        return result;
     }
-    __device__ __forceinline__ bits one_of_run(const byte* from, std::int64_t at) const {
-        return made_one(from, first + at * w.line_step);
+
+    // ---- Runs (rows.hpp)
+    using work = cast_work;
+    struct loaded {
+        source_unit units[kPerVector];
+    };
+    static constexpr int kResident = sizeof(loaded) <= 8 ? 1536 : 1024,
+                         kAtOnce = moves::rows_vectors_at_once(kUnit, kSourceUnit);
+    static constexpr int kAround = kSourceUnit < 4 && sizeof(loaded) >= 4 ? 3 : 0;
+
+    static __device__ __forceinline__ std::int64_t factor_of_run(const cast_work& w, int axis, unsigned at) {
+        return axis == w.tile_axis ? at * w.tile_step : 0;
+    }
+    static __device__ __forceinline__ std::int64_t factor_in_run(const cast_work& w) { return w.line_step; }
+    // `at`: the number of the first unit's scale and bias.
+    __device__ __forceinline__ uint4 vector_of_run(const loaded& source, std::int64_t at) const {
+        if (w.scaled && w.line_step != 0) {
+            real scales[kPerVector], biases[kPerVector];
+            load_factors(w.scales, at, scales);
+            load_factors(w.biases, at, biases);
+            return vector_by(source, [&](int k, real value) { return multiply_add(value, scales[k], biases[k]); });
+        }
+        return vector_scaled(source, factor_at<real>(w.scales, at), factor_at<real>(w.biases, at));
+    }
+    // A vector with one scale and bias, if there are any.
+    __device__ __forceinline__ uint4 vector_scaled(const loaded& source, real scale, real bias) const {
+        if (!w.scaled) return vector_by(source, [](int, real value) { return value; });
+        return vector_by(source, [&](int, real value) { return multiply_add(value, scale, bias); });
+    }
+    __device__ __forceinline__ bits unit_of_run(const byte* from, std::int64_t at) const { return made_one(from, at); }
+    // The source of a vector that begins at one.
+    static __device__ __forceinline__ void load_aligned(const byte* from, read_policy read, loaded& source) {
+        constexpr int kAtOnce = sizeof source < kVectorBytes ? sizeof source : kVectorBytes;
+        using part = storage_t<kAtOnce>;
+        part parts[sizeof source / kAtOnce];
+        CORNERTURN_UNROLL
+        for (int i = 0; i < static_cast<int>(sizeof source) / kAtOnce; ++i) {
+            if constexpr (kAtOnce >= 4) {
+                parts[i] = read.load(reinterpret_cast<const part*>(from) + i);
+            } else {
+                parts[i] = value_at<part>(from);
+            }
+        }
+        __builtin_memcpy(&source, parts, sizeof source);
+    }
+    // The units of a vector that are in [begin, end). Others become 0.
+    static __device__ __forceinline__ void load_within(const byte* from, const byte* begin, const byte* end,
+                                                       loaded& source) {
+        CORNERTURN_UNROLL
+        for (int k = 0; k < kPerVector; ++k) {
+            const byte* const at = from + k * kSourceUnit;
+            source.units[k] = at >= begin && at < end ? value_at<source_unit>(at) : source_unit{};
+        }
+    }
+    // The source of a vector, at any address. If it does not begin at a vector, words are read that may begin before it
+    // or end after it.
+    static __device__ __forceinline__ void load(const byte* from, read_policy read, loaded& source) {
+        constexpr int kBytes = kPerVector * kSourceUnit, kAtOnce = kBytes < kVectorBytes ? kBytes : kVectorBytes,
+                      kWords = kBytes / 4;
+        const auto past = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from));
+        if (past % kAtOnce == 0) return load_aligned(from, read, source);
+        if constexpr (kAround > 0) {
+            const auto* const words = reinterpret_cast<const unsigned*>(from - past % 4);
+            unsigned raw[kWords + 1], shifted[kWords];
+            CORNERTURN_UNROLL
+            for (int i = 0; i < kWords; ++i) raw[i] = read.load(words + i);
+            raw[kWords] = read.load(words + (past % 4 > 0 ? kWords : kWords - 1));
+            CORNERTURN_UNROLL
+            for (int i = 0; i < kWords; ++i) shifted[i] = __funnelshift_r(raw[i], raw[i + 1], 8 * (past % 4));
+            __builtin_memcpy(&source, shifted, sizeof source);
+        } else {
+            CORNERTURN_UNROLL
+            for (int k = 0; k < kPerVector; ++k) source.units[k] = value_at<source_unit>(from + k * kSourceUnit);
+        }
     }
 
 private:
+    template <class Scale>
+    __device__ __forceinline__ uint4 vector_by(const loaded& source, Scale scale) const {
+        vector_of<kPerVector> v;
+        if (kWide && !w.scaled) {
+            storage_of_t<kTo> results[kPerVector];
+            CORNERTURN_UNROLL
+            for (int k = 0; k < kPerVector; ++k) results[k] = direct(source.units[k]);
+            v = joined(results);
+        } else {
+            real values[kPerVector];
+            CORNERTURN_UNROLL
+            for (int k = 0; k < kPerVector; ++k) values[k] = scale(k, real_of(source.units[k]));
+            v = packed(values);
+        }
+        return make_uint4(v.words[0], v.words[1], v.words[2], v.words[3]);
+    }
+    // The scales or biases of a vector of a run, from number `at` on.
+    __device__ __forceinline__ void load_factors(const moves::factors_work& f, std::int64_t at,
+                                                 real (&factors)[kPerVector]) const {
+        constexpr int kAtOnce = kPerVector < 4 ? kPerVector : 4;
+        using part = storage_t<4 * kAtOnce>;
+        const auto* const from = static_cast<const float*>(f.data) + at;
+        if (w.line_step == 1 && f.data != nullptr && !f.one && !f.doubles &&
+            reinterpret_cast<std::uintptr_t>(from) % sizeof(part) == 0) {
+            CORNERTURN_UNROLL
+            for (int k = 0; k < kPerVector; k += kAtOnce) {
+                const auto some = value_at<part>(reinterpret_cast<const byte*>(from + k));
+                float numbers[kAtOnce];
+                __builtin_memcpy(numbers, &some, sizeof numbers);
+                CORNERTURN_UNROLL
+                for (int i = 0; i < kAtOnce; ++i) factors[k + i] = static_cast<real>(numbers[i]);
+            }
+        } else {
+            CORNERTURN_UNROLL
+            for (int k = 0; k < kPerVector; ++k)
+                factors[k] = factor_at<real>(f, at + static_cast<std::int64_t>(k) * w.line_step);
+        }
+    }
     // Beyond `count` units, no scale or bias is read.
     __device__ __forceinline__ uint4 vector_from(const source_unit (&units)[kPerVector], std::int64_t at,
                                                  int count = kPerVector) const {
@@ -136,7 +242,13 @@ private:
     }
     __device__ __forceinline__ bits made_one(const byte* from, std::int64_t at) const {
         const auto unit = value_at<source_unit>(from);
-        return as_bits(w.scaled ? rounded(scaled(real_of(unit), at)) : direct(unit));
+        if (kWide && !w.scaled) return as_bits(direct(unit));
+        const real value = w.scaled ? scaled(real_of(unit), at) : real_of(unit);
+        if constexpr (kInPairs) {
+            return static_cast<bits>(narrowed_pair<kTo>(value, value));
+        } else {
+            return as_bits(rounded(value));
+        }
     }
 
     // place(k): which scale and bias unit k has. each: they differ.
@@ -185,7 +297,7 @@ private:
     }
     template <int kCount>
     static __device__ __forceinline__ vector_of<kCount> packed(const real (&values)[kCount]) {
-        if constexpr (kWide || kUnit > 2 || kTo == element_type::boolean) {
+        if constexpr (!kInPairs) {
             storage_of_t<kTo> results[kCount];
             CORNERTURN_UNROLL
             for (int k = 0; k < kCount; ++k) results[k] = rounded(values[k]);

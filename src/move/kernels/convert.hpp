@@ -6,9 +6,11 @@
 
 #include "move/converted_pairs.hpp"
 #include "move/kernels/cast.hpp"
+#include "move/kernels/few_columns.hpp"
 #include "move/kernels/kernels.hpp"
 #include "move/kernels/lines.hpp"
-#include "move/kernels/vector_tile.hpp"
+#include "move/kernels/rows.hpp"
+#include "move/kernels/vector.hpp"
 
 namespace CORNERTURN_KERNELS {
 
@@ -23,140 +25,102 @@ __global__ void CORNERTURN_RESIDENT(moves::kMostThreads,
     });
     if (here.before > 0) first -= w.halo_step;
     const converted<kFrom, kTo> move{w, first};
-    const loaded_tile<converted<kFrom, kTo>, false> tile(t, here, move, shared, [](const auto&) {});
+    const loaded_tile<converted<kFrom, kTo>, false> tile(
+        t, here, move, shared, spans_as_they_are<facts_of<kFrom>::size>{}, [](const auto&) {});
     write_lines(t, here, tile, result);
 }
 
-// Vectors of a run begin where the destination's addresses are multiples of a vector's bytes there.
-template <element_type kFrom, element_type kTo>
-__global__ void CORNERTURN_RESIDENT(moves::kMostThreads, 2048)
-    convert_rows(moves::converted_rows_work r, cast_work w, result_policy result) {
-    using move_type = converted<kFrom, kTo>;
-    constexpr int kUnit = move_type::kUnit, kSourceUnit = move_type::kSourceUnit;
-    constexpr int kCount = kVectorBytes / (kUnit > kSourceUnit ? kUnit : kSourceUnit);
-    using source_vector = storage_t<kCount * kSourceUnit>;
-    using vector = storage_t<kCount * kUnit>;
-    wait_for_work_ahead();
-    CORNERTURN_UNROLL
-    for (int n = 0; n < moves::kVectorsConverted; ++n) {
-        const unsigned index =
-            (blockIdx.x * moves::kVectorsConverted + static_cast<unsigned>(n)) * moves::kMostThreads + threadIdx.x;
-        if (index >= r.all) return;
-        const unsigned row = r.by_vectors.quotient(index), nth = index - row * r.by_vectors.d;
-        std::int64_t factor = 0;
-        const place_of_index place(r.runs, row, [&](int axis, unsigned at) {
-            if (axis == w.tile_axis) factor = at * w.tile_step;
-        });
-        byte* const to = r.destination + place.destination;
-        const byte* const from = r.source + place.source;
-        const auto past = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) % (kCount * kUnit) / kUnit);
-        const std::int64_t begin = static_cast<std::int64_t>(nth) * kCount - past;
-        const move_type move{w, factor};
-        if (begin >= 0 && begin + kCount <= r.run) {
-            const byte* const at = from + begin * kSourceUnit;
-            typename move_type::source_unit units[kCount];
-            if (reinterpret_cast<std::uintptr_t>(at) % sizeof(source_vector) == 0) {
-                const auto all = value_at<source_vector>(at);
-                __builtin_memcpy(units, &all, sizeof units);
-            } else {
-                CORNERTURN_UNROLL
-                for (int k = 0; k < kCount; ++k)
-                    units[k] = value_at<typename move_type::source_unit>(at + k * kSourceUnit);
-            }
-            const auto words = move.template run<kCount>(units, begin);
-            vector all;
-            __builtin_memcpy(&all, &words, sizeof all);
-            if constexpr (sizeof(vector) == kVectorBytes) {
-                result.store(reinterpret_cast<vector*>(to + begin * kUnit), all);
-            } else {
-                *reinterpret_cast<vector*>(to + begin * kUnit) = all;
-            }
-        } else {
-            CORNERTURN_UNROLL_BY(1)
-            for (int k = 0; k < kCount; ++k) {
-                const std::int64_t at = begin + k;
-                if (at >= 0 && at < r.run)
-                    *reinterpret_cast<typename move_type::bits*>(to + at * kUnit) =
-                        move.one_of_run(from + at * kSourceUnit, at);
-            }
-        }
-    }
+// Which scale and bias the first element of this block's matrix has.
+__device__ __forceinline__ std::int64_t first_factor(const moves::matrices_work& work, const cast_work& w) {
+    if (w.tile_axis < 0) return 0;
+    if (work.batch.rank == 0) return blockIdx.z * w.tile_step;
+    std::int64_t first = 0;
+    place_of_index(work.batch, work.batch.first + blockIdx.z, [&](int axis, unsigned at) {
+        if (axis == w.tile_axis) first = at * w.tile_step;
+    });
+    return first;
 }
 
-// Matrices, transposed by vectors: the tile is converted when it is read.
+// Matrices: a tile is converted when it is read (vector.hpp).
 template <element_type kFrom, element_type kTo>
 struct converted_matrix {
-    static constexpr int kSourceUnit = facts_of<kFrom>::size;
+    using work = cast_work;
+    static constexpr int kUnit = facts_of<kTo>::size, kSourceUnit = facts_of<kFrom>::size;
     converted<kFrom, kTo> move;
     read_policy read;
 
-    __device__ __forceinline__ std::int64_t factor(int row, int col) const {
-        return move.first + static_cast<std::int64_t>(row) * move.w.row_step +
-               static_cast<std::int64_t>(col) * move.w.col_step;
-    }
+    __device__ __forceinline__ converted_matrix(const moves::matrices_work& matrices, const cast_work& w,
+                                                std::int64_t row, std::int64_t col)
+        : move{w, first_factor(matrices, w) + row * w.row_step + col * w.col_step}, read(matrices.keeps_lines) {}
     __device__ __forceinline__ uint4 vector(const byte* from, int row, int col) const {
         return move.vector_at(from, read, factor(row, col));
     }
     __device__ __forceinline__ uint4 first(const byte* from, int count, int row, int col) const {
         return move.first_at(from, count, factor(row, col));
     }
+
+private:
+    __device__ __forceinline__ std::int64_t factor(int row, int col) const {
+        return move.first + static_cast<std::int64_t>(row) * move.w.row_step +
+               static_cast<std::int64_t>(col) * move.w.col_step;
+    }
 };
 
-template <element_type kFrom, element_type kTo, int kTileRows, int kTileCols, int kThreads>
-__global__ void CORNERTURN_RESIDENT(kThreads, 1024)
-    convert_vector(moves::matrices_work work, cast_work w, result_policy result) {
-    CORNERTURN_DYNAMIC_SHARED(uint4, tile);
-    using tiles = vector_tile<facts_of<kTo>::size, kTileRows, kTileCols, kThreads>;
-    const tile_index at = column_major::tile_of(blockIdx, gridDim);
-    const std::int64_t row = at.row * kTileRows, col = at.col * kTileCols;
-    const place_of_matrix matrix(work);
-    std::int64_t first = row * w.row_step + col * w.col_step;
-    if (w.tile_axis >= 0 && work.batch.rank == 0) first += blockIdx.z * w.tile_step;
-    if (w.tile_axis >= 0 && work.batch.rank > 0)
-        place_of_index(work.batch, work.batch.first + blockIdx.z, [&](int axis, unsigned position) {
-            if (axis == w.tile_axis) first += position * w.tile_step;
-        });
-    const std::int64_t rows = work.rows - row, cols = work.cols - col;
-    const byte* const source =
-        static_cast<const byte*>(work.source) + (matrix.source + row * work.source_ld + col) * facts_of<kFrom>::size;
-    byte* const destination = static_cast<byte*>(work.destination) +
-                              (matrix.destination + col * work.destination_ld + row) * facts_of<kTo>::size;
-    wait_for_work_ahead();
-    const converted_matrix<kFrom, kTo> by{{w, first}, read_policy(work.keeps_lines)};
-    if (rows >= kTileRows && cols >= kTileCols) {
-        tiles::template load_by<true>(source, work.source_ld, rows, cols, tile, by);
-        __syncthreads();
-        tiles::template store<true>(destination, work.destination_ld, rows, cols, tile, result);
-    } else {
-        tiles::template load_by<false>(source, work.source_ld, rows, cols, tile, by);
-        __syncthreads();
-        tiles::template store<false>(destination, work.destination_ld, rows, cols, tile, result);
-    }
-}
+// Matrices of few columns: words are converted when they are written (few_columns.hpp).
+template <element_type kFrom, element_type kTo>
+struct converted_words {
+    using work = cast_work;
+    static constexpr int kUnit = facts_of<kTo>::size, kSourceUnit = facts_of<kFrom>::size;
+    static constexpr int kTileBytes = moves::kFewConvertedTileBytes;
+    static constexpr bool kOfEachAlignment = false;
+    converted<kFrom, kTo> move;
 
-// The row of the table that converts to elements of this size.
-constexpr moves::tuning converted_tuning(int unit) {
-    for (const moves::tuning& t : moves::kVector) {
-        if (t.unit == unit && moves::converts(t)) return t;
+    __device__ __forceinline__ converted_words(const moves::matrices_work& matrices, const cast_work& w)
+        : move{w, first_factor(matrices, w)} {}
+    __device__ __forceinline__ auto word(unsigned value, int column) const {
+        return move.word_of(value, move.first + static_cast<std::int64_t>(column) * move.w.col_step);
     }
-    return {};
-}
+};
 
 template <element_type kFrom, element_type kTo>
-void run_converted_matrices(const moves::matrices_work& work, const cast_work& w, const gpu& on) {
-    constexpr moves::tuning kUse = converted_tuning(facts_of<kTo>::size);
-    if constexpr (kUse.unit > 0) {
-        for_each_slab<column_major, slab_order::transposed>(
-            work, {kUse.tile_rows, kUse.tile_cols}, dim3(kUse.threads),
-            [&](launch_shape shape, const moves::matrices_work& part) {
-                shape.dynamic_shared_bytes = kUse.tile_rows * kUse.tile_cols * kUse.unit;
-                shape.tiles = nullptr;
-                shape.early = true;
-                launch(shape, convert_vector<kFrom, kTo, kUse.tile_rows, kUse.tile_cols, kUse.threads>, part, w,
-                       policy_for(part, on));
-            });
+struct converted_matrices {
+    template <int kRow>
+    static void vector(const moves::matrices_work& work, const cast_work& w, const gpu& on) {
+        constexpr moves::tuning kUse = moves::kVectorConverted[kRow];
+        run_vector<column_major, converted_matrix<kFrom, kTo>, kUse.tile_rows, kUse.tile_cols, kUse.threads, 1024>(
+            work, w, on);
     }
-}
+    // Null for a row that this pair does not have.
+    template <int kRow>
+    static constexpr run_conversion of_row() {
+        if constexpr (moves::kVectorConverted[kRow].unit == facts_of<kTo>::size &&
+                      moves::converts_at_load({kFrom, kTo})) {
+            return &vector<kRow>;
+        } else {
+            return nullptr;
+        }
+    }
+    template <int... kRows>
+    static run_conversion of_row(int row, std::integer_sequence<int, kRows...>) {
+        constexpr run_conversion kAll[] = {of_row<kRows>()...};
+        return kAll[row];
+    }
+    static run_conversion of_row(int row) {
+        return of_row(row, std::make_integer_sequence<int, static_cast<int>(std::size(moves::kVectorConverted))>());
+    }
+    static run_conversion few_columns(int columns) {
+        if constexpr (moves::has_few_columns({kFrom, kTo})) {
+            using move = converted_words<kFrom, kTo>;
+            switch (columns) {
+                case 2: return &run_few_columns<move, 2>;
+                case 3: return &run_few_columns<move, 3>;
+                case 4: return &run_few_columns<move, 4>;
+                default: break;
+            }
+        }
+        return nullptr;
+    }
+};
 
 template <int kFirst>
 struct pairs_from {
@@ -166,15 +130,17 @@ struct pairs_from {
         static void tiles(const tile_work& t, const cast_work& w, result_policy result, const launch_shape& shape) {
             launch(shape, convert_tiles<kPair.from, kPair.to>, t, w, result);
         }
-        static void rows(const moves::converted_rows_work& r, const cast_work& w, result_policy result,
+        static void rows(const moves::rows_work& r, const cast_work& w, result_policy result, bool keeps_lines,
                          const launch_shape& shape) {
-            launch(shape, convert_rows<kPair.from, kPair.to>, r, w, result);
+            launch(shape, copy_rows<converted<kPair.from, kPair.to>>, r, w, result, keeps_lines);
         }
     };
     template <int... kNths>
     static converting nth(int n, std::integer_sequence<int, kNths...>) {
-        constexpr converting kAll[] = {{&types<kNths>::tiles, &types<kNths>::rows,
-                                        &run_converted_matrices<types<kNths>::kPair.from, types<kNths>::kPair.to>}...};
+        constexpr converting kAll[] = {
+            {&types<kNths>::tiles, &types<kNths>::rows,
+             &converted_matrices<types<kNths>::kPair.from, types<kNths>::kPair.to>::of_row,
+             &converted_matrices<types<kNths>::kPair.from, types<kNths>::kPair.to>::few_columns}...};
         return kAll[n];
     }
 };

@@ -17,12 +17,12 @@ namespace CORNERTURN_KERNELS {
 using moves::kFewBlocks, moves::kFewThreads, moves::kFewTileBytes;
 
 // What both directions share: how groups are assigned to the threads of a block.
-template <int kElement, int kCount>
+template <int kElement, int kCount, int kTileBytes = kFewTileBytes>
 struct few_tile {
     using group = element_group<kElement, kCount>;
     using layout = group_layout<group::kBytes>;
-    static constexpr int kPerThread = kFewTileBytes / (kFewThreads * group::kBytes) > 1
-                                          ? kFewTileBytes / (kFewThreads * group::kBytes)
+    static constexpr int kPerThread = kTileBytes / (kFewThreads * group::kBytes) > 1
+                                          ? kTileBytes / (kFewThreads * group::kBytes)
                                           : 1;
     static constexpr int kGroups = kPerThread * kFewThreads, kBytes = kGroups * group::kBytes;
     static constexpr int kStep = 32 * group::kWord;  // bytes of a line from a thread's group to its next
@@ -34,16 +34,20 @@ struct few_tile {
 };
 
 // Writes a word to elements first, first + 1, ... of a line of `count` elements, as far as these exist.
-template <int kElement>
-__device__ __forceinline__ void store_part_of_word(byte* line, std::int64_t first, std::int64_t count,
-                                                   word_t<kElement> word) {
-    store_word_within<kElement>(line, first, count, [word](int i) {
-        if constexpr (kElement < 4) {
-            return static_cast<storage_t<kElement>>(word >> 8 * kElement * i);
-        } else {
-            return word;
+template <int kElement, class Word>
+__device__ __forceinline__ void store_part_of_word(byte* line, std::int64_t first, std::int64_t count, Word word) {
+    constexpr int kPerWord = sizeof(Word) / kElement;
+    if (first >= 0 && first + kPerWord <= count) {
+        *reinterpret_cast<Word*>(line + first * kElement) = word;
+    } else if constexpr (kPerWord > 1) {
+        storage_t<kElement> elements[kPerWord];
+        __builtin_memcpy(elements, &word, sizeof elements);
+        CORNERTURN_UNROLL
+        for (int i = 0; i < kPerWord; ++i) {
+            if (first + i >= 0 && first + i < count)
+                reinterpret_cast<storage_t<kElement>*>(line)[first + i] = elements[i];
         }
-    });
+    }
 }
 
 }  // namespace CORNERTURN_KERNELS

@@ -44,8 +44,9 @@ __device__ __forceinline__ void exchange(byte* below, byte* above, std::int64_t 
                                          std::int64_t cols, uint4* tiles, read_policy read, result_policy result) {
     uint4* const other = tiles + Tile::kVectors;
     const bool mirrored = below != above;
-    Tile::template load<kWhole>(below, ld, rows, cols, read, tiles);
-    if (mirrored) Tile::template load<kWhole>(above, ld, cols, rows, read, other);
+    const typename Tile::moved move{read};
+    Tile::template load<kWhole>(below, ld, rows, cols, tiles, move);
+    if (mirrored) Tile::template load<kWhole>(above, ld, cols, rows, other, move);
     __syncthreads();
     Tile::template store<kWhole>(above, ld, rows, cols, tiles, result);
     if (mirrored) Tile::template store<kWhole>(below, ld, cols, rows, other, result);

@@ -7,6 +7,7 @@
 #include "move/kernels/bytes.hpp"
 #include "move/kernels/work.hpp"
 #include "move/matrices.hpp"
+#include "move/policy.hpp"
 
 namespace CORNERTURN_KERNELS {
 
@@ -23,18 +24,23 @@ void run_units(const moves::units_work& work, int unit, int units, int each, res
 
 // Conversions of a pair of types (move/converted_pairs.hpp), by tiles and of runs. File n of kConvertFiles has pairs n,
 // n + kConvertFiles, and so on.
+using run_conversion = void (*)(const moves::matrices_work& work, const moves::cast_work& w, const gpu& on);
 struct converting {
     void (*tiles)(const moves::tile_work& t, const moves::cast_work& w, result_policy result,
                   const launch_shape& shape);
-    void (*rows)(const moves::converted_rows_work& r, const moves::cast_work& w, result_policy result,
+    void (*rows)(const moves::rows_work& r, const moves::cast_work& w, result_policy result, bool keeps_lines,
                  const launch_shape& shape);
-    void (*matrices)(const moves::matrices_work& work, const moves::cast_work& w, const gpu& on);
+    run_conversion (*vector)(int row);           // of kVectorConverted
+    run_conversion (*few_columns)(int columns);  // from 2 to kMostConvertedColumns
 };
 inline constexpr int kConvertFiles = 4;
 converting converting_0(int pair);
 converting converting_1(int pair);
 converting converting_2(int pair);
 converting converting_3(int pair);
+
+// Conversions by tiles when these are loaded.
+void run_converted_at_load(const moves::plan& p, result_policy result, const launch_shape& shape);
 
 // Conversions of all types. aligned: every element is aligned to its size.
 void run_converted_units(const moves::units_work& work, const moves::cast_work& by, const element_cast& types,

@@ -37,16 +37,16 @@ run_work kernel_for(const moves::plan& p) {
 
 void run_conversion(const moves::plan& p, const launch_shape& shape, result_policy result) {
     if (p.by == kernel_family::units) return run_converted_units(p.pieces, p.cast, p.types, p.aligned, shape);
+    if (p.at_load) return run_converted_at_load(p, result, shape);
     constexpr converting (*kOf[])(int) = {converting_0, converting_1, converting_2, converting_3};
     static_assert(std::size(kOf) == kConvertFiles);
     const converting its = kOf[p.pair % kConvertFiles](p.pair);
-    if (p.by == kernel_family::rows) return its.rows(p.converted_rows, p.cast, result, shape);
-    if (p.by == kernel_family::vector) {
-        moves::matrices_work work = p.matrices;
-        work.keeps_lines = keeps_lines();
-        return its.matrices(work, p.cast, p.on);
-    }
-    its.tiles(p.tiles, p.cast, result, shape);
+    if (p.by == kernel_family::rows) return its.rows(p.rows, p.cast, result, keeps_lines(), shape);
+    if (p.by == kernel_family::tiles) return its.tiles(p.tiles, p.cast, result, shape);
+    moves::matrices_work work = p.matrices;
+    work.keeps_lines = keeps_lines();
+    const auto columns = static_cast<int>(work.cols);
+    (p.by == kernel_family::vector ? its.vector(p.row) : its.few_columns(columns))(work, p.cast, p.on);
 }
 
 void run_plan(const moves::plan& p) {

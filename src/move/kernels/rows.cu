@@ -1,83 +1,58 @@
-// Strided copies of runs that are contiguous on both sides: see kernels/work.hpp.
-//
-// A thread writes a vector of 16 bytes of the destination. What it reads for that may have any alignment. What limits
-// it: DRAM; and for short runs that begin anywhere, the vectors that they fill only in part.
+// Copies of runs: see rows.hpp.
 #include "move/kernels/kernels.hpp"
-#include "move/kernels/places.hpp"
+#include "move/kernels/rows.hpp"
 #include "move/kernels/unaligned.hpp"
 
 namespace CORNERTURN_KERNELS {
 namespace {
 
-using moves::kMostThreads;
 using moves::rows_work;
 
-// Moves a vector unit by unit.
-template <int kUnit>
-__device__ __forceinline__ void move_units(const byte* from, byte* to) {
-    using unit = storage_t<kUnit>;
-    CORNERTURN_UNROLL_BY(1)
-    for (int u = 0; u < kVectorBytes; u += kUnit) *reinterpret_cast<unit*>(to + u) = value_at<unit>(from + u);
-}
+// kApart: the alignment of a vector's source.
+template <int kBytes, int kApart>
+struct moved_run {
+    struct work {};
+    using loaded = uint4;
+    static constexpr int kUnit = kBytes, kSourceUnit = kBytes, kResident = 2048, kAtOnce = 1;
+    static constexpr int kAround = kApart < 4 ? 3 : 0;
+
+    __device__ __forceinline__ explicit moved_run(work) {}
+    static __device__ __forceinline__ std::int64_t factor_of_run(work, int, unsigned) { return 0; }
+    static __device__ __forceinline__ std::int64_t factor_in_run(work) { return 0; }
+    static __device__ __forceinline__ void load(const byte* from, read_policy read, uint4& vector) {
+        vector = load_vector<kApart>(from, read);
+    }
+    static __device__ __forceinline__ void load_within(const byte* from, const byte*, const byte*, uint4& vector) {
+        storage_t<kBytes> units[kVectorBytes / kBytes];
+        CORNERTURN_UNROLL
+        for (int u = 0; u < kVectorBytes / kBytes; ++u) units[u] = value_at<storage_t<kBytes>>(from + u * kBytes);
+        __builtin_memcpy(&vector, units, sizeof vector);
+    }
+    static __device__ __forceinline__ uint4 vector_of_run(const uint4& vector, std::int64_t) { return vector; }
+    static __device__ __forceinline__ storage_t<kBytes> unit_of_run(const byte* from, std::int64_t) {
+        return value_at<storage_t<kBytes>>(from);
+    }
+};
 
 template <int kUnit, int kApart>
-__global__ void CORNERTURN_RESIDENT(kMostThreads, 2048) copy_rows(rows_work w, result_policy result, bool keeps_lines) {
-    const unsigned thread = threadIdx.x, threads = blockDim.x;
-    const unsigned group = w.by_pieces.quotient(blockIdx.x), piece = blockIdx.x - group * w.by_pieces.d;
-    const std::int64_t first_vector = static_cast<std::int64_t>(piece) * w.vectors;
-    const unsigned first_row = group * w.rows_of_block;
-    const unsigned rows = w.rows - first_row < w.rows_of_block ? w.rows - first_row : w.rows_of_block;
-    const read_policy read(keeps_lines);
-    wait_for_work_ahead();
-    CORNERTURN_UNROLL_BY(1)
-    for (unsigned i = thread; i < rows * w.vectors; i += threads) {
-        const unsigned in_block = w.by_vectors.quotient(i), vector = i - in_block * w.vectors;
-        const place_of_index place(w.runs, first_row + in_block);
-        byte* const run = w.destination + place.destination;
-        const auto past = static_cast<int>(reinterpret_cast<std::uintptr_t>(run) % kVectorBytes);
-        const std::int64_t at = (first_vector + vector) * kVectorBytes - past;
-        if (kUnit < kVectorBytes && (at < 0 || at + kVectorBytes > w.run)) continue;
-        if (kUnit == kVectorBytes && at >= w.run) continue;
-        const byte* const from = w.source + place.source + at;
-        constexpr int kAround = kApart < 4 ? 3 : 0;  // bytes that are read on both sides of the vector
-        if (kAround == 0 || (from - kAround >= w.first && from + kVectorBytes + kAround <= w.last)) {
-            result.store(reinterpret_cast<uint4*>(run + at), load_vector<kApart>(from, read));
-        } else {
-            move_units<kUnit>(from, run + at);
-        }
-    }
-    // The ends of runs, shorter than a vector. Each thread writes one unit.
-    if (kUnit == kVectorBytes || (piece > 0 && piece + 1 < w.by_pieces.d)) return;
-    constexpr unsigned kPerVector = kVectorBytes / kUnit, kEnds = 2 * kPerVector;
-    CORNERTURN_UNROLL_BY(1)
-    for (unsigned i = thread; i < rows * kEnds; i += threads) {
-        const place_of_index place(w.runs, first_row + i / kEnds);
-        const bool at_end = i % kEnds >= kPerVector;
-        if (at_end ? piece + 1 < w.by_pieces.d : piece > 0) continue;
-        byte* const run = w.destination + place.destination;
-        const auto past = static_cast<int>(reinterpret_cast<std::uintptr_t>(run) % kVectorBytes);
-        const std::int64_t whole = past > 0 ? kVectorBytes - past : 0;  // the first whole vector, if there is one
-        const std::int64_t behind = w.run - (past + w.run) % kVectorBytes;
-        const std::int64_t at = (at_end ? behind : 0) + static_cast<int>(i % kPerVector) * kUnit;
-        if (at >= w.run || (at_end ? behind < whole : at >= whole)) continue;
-        using unit = storage_t<kUnit>;
-        *reinterpret_cast<unit*>(run + at) = value_at<unit>(w.source + place.source + at);
-    }
+void start(const rows_work& w, result_policy result, bool keeps_lines, const launch_shape& shape) {
+    using move = moved_run<kUnit, kApart>;
+    launch(shape, copy_rows<move>, w, typename move::work{}, result, keeps_lines);
 }
 
 template <int kUnit>
 void run(const rows_work& w, int relative_alignment, result_policy result, bool keeps_lines,
          const launch_shape& shape) {
     if constexpr (kUnit <= 16) {
-        if (relative_alignment >= 16 || kUnit == 16) return launch(shape, copy_rows<kUnit, 16>, w, result, keeps_lines);
+        if (relative_alignment >= 16 || kUnit == 16) return start<kUnit, 16>(w, result, keeps_lines, shape);
     }
     if constexpr (kUnit <= 8) {
-        if (relative_alignment >= 8 || kUnit == 8) return launch(shape, copy_rows<kUnit, 8>, w, result, keeps_lines);
+        if (relative_alignment >= 8 || kUnit == 8) return start<kUnit, 8>(w, result, keeps_lines, shape);
     }
     if constexpr (kUnit <= 4) {
-        if (relative_alignment >= 4 || kUnit == 4) return launch(shape, copy_rows<kUnit, 4>, w, result, keeps_lines);
+        if (relative_alignment >= 4 || kUnit == 4) return start<kUnit, 4>(w, result, keeps_lines, shape);
     }
-    if constexpr (kUnit <= 2) launch(shape, copy_rows<kUnit, 1>, w, result, keeps_lines);
+    if constexpr (kUnit <= 2) start<kUnit, 1>(w, result, keeps_lines, shape);
 }
 
 }  // namespace

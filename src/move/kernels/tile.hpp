@@ -238,22 +238,29 @@ __device__ __forceinline__ bool make_span_table(const tile_work& t, const tile_h
     return true;
 }
 
-// Reads the spans as they are. Each vector is checked only if some vector of the tile may reach beyond the source.
-template <int kUnit>
-__device__ __forceinline__ void load_spans(const tile_work& t, const tile_here& here, const std::int64_t* span_table,
-                                           byte* image) {
-    const bool inside = here.span0 - t.spans_below - t.first >= kVectorBytes &&
-                        t.last - here.span0 - t.spans_above - here.span_bytes >= kVectorBytes;
-    const span_loader<kUnit> load{
-        t, here.span0, span_table, image, threadIdx.x, static_cast<unsigned>(here.spans), here.span_bytes};
-    if (!inside) {
-        load.template all<span_walk::checked>();
-    } else if (t.span_rank > 1) {
-        load.template all<span_walk::table>();
-    } else {
-        load.template all<span_walk::steps>();
-    }
+// Whether no vector of the tile's spans may reach beyond the source.
+__device__ __forceinline__ bool is_inside(const tile_work& t, const tile_here& here) {
+    return here.span0 - t.spans_below - t.first >= kVectorBytes &&
+           t.last - here.span0 - t.spans_above - here.span_bytes >= kVectorBytes;
 }
+
+// Reads the spans as they are. kernels/cast_spans.hpp has the alternative.
+template <int kUnit>
+struct spans_as_they_are {
+    __device__ __forceinline__ void operator()(const tile_work& t, const tile_here& here,
+                                               const std::int64_t* span_table, byte* image) const {
+        const span_loader<kUnit> load{
+            t, here.span0, span_table, image, threadIdx.x, static_cast<unsigned>(here.spans), here.span_bytes};
+        if (!is_inside(t, here)) {
+            load.template all<span_walk::checked>();
+        } else if (t.span_rank > 1) {
+            load.template all<span_walk::table>();
+        } else {
+            load.template all<span_walk::steps>();
+        }
+        end_of_copies();
+    }
+};
 
 // A tile in shared memory, with its tables.
 template <class Move, bool kGaps>
@@ -263,10 +270,11 @@ struct loaded_tile {
     const place_of_line* places;  // of lines, if these have several axes
     const byte* image;
 
-    // meanwhile(this) does what else must be done before any line is written.
-    template <class Meanwhile>
+    // load(t, here, table of spans, image) reads the spans. meanwhile(this) does what else must be done before any line
+    // is written.
+    template <class Load, class Meanwhile>
     __device__ __forceinline__ loaded_tile(const tile_work& t, const tile_here& here, const Move& move, byte* shared,
-                                           Meanwhile meanwhile)
+                                           const Load& load, Meanwhile meanwhile)
         : move(move),
           table(reinterpret_cast<unsigned*>(shared)),
           places(reinterpret_cast<place_of_line*>(shared + t.line_table_at)),
@@ -274,8 +282,7 @@ struct loaded_tile {
         auto* const span_table = reinterpret_cast<std::int64_t*>(shared + t.span_table_at);
         if (make_span_table(t, here, span_table)) __syncthreads();  // before spans are looked up
         wait_for_work_ahead();
-        load_spans<Move::kSourceUnit>(t, here, span_table, shared + t.image_at);
-        end_of_copies();
+        load(t, here, span_table, shared + t.image_at);
         // Make the other tables while the spans are in flight.
         make_table<Move::kUnit, kGaps>(t, here, reinterpret_cast<unsigned*>(shared));
         make_line_table(t, here, reinterpret_cast<place_of_line*>(shared + t.line_table_at), move);

@@ -14,8 +14,40 @@
 
 namespace CORNERTURN_KERNELS {
 
+template <int kElement>
+union elements_of_vector {
+    uint4 vector;
+    storage_t<kElement> elements[kVectorBytes / kElement];
+};
+
+// The first `count` elements of a vector.
+template <int kElement>
+__device__ __forceinline__ uint4 first_elements(const byte* from, int count) {
+    elements_of_vector<kElement> value{};
+    CORNERTURN_UNROLL
+    for (int i = 0; i < kVectorBytes / kElement; ++i) {
+        if (i < count) value.elements[i] = value_at<storage_t<kElement>>(from + i * kElement);
+    }
+    return value.vector;
+}
+
+// Makes vectors of elements as they are.
+template <int kElement>
+struct moved_vectors {
+    static constexpr int kUnit = kElement, kSourceUnit = kElement;
+    read_policy read;
+
+    __device__ __forceinline__ uint4 vector(const byte* from, int, int) const {
+        return read.load(reinterpret_cast<const uint4*>(from));
+    }
+    __device__ __forceinline__ uint4 first(const byte* from, int count, int, int) const {
+        return first_elements<kElement>(from, count);
+    }
+};
+
 template <int kElement, int kTileRows, int kTileCols, int kThreads>
 struct vector_tile {
+    using moved = moved_vectors<kElement>;
     static constexpr int kRows = kVectorBytes / kElement;  // source rows that make a vector of the destination
     static constexpr int kVectorsPerRow = kTileCols / kRows, kGroups = kTileRows / kRows;
     static constexpr int kVectors = kTileRows * kVectorsPerRow;
@@ -34,18 +66,13 @@ struct vector_tile {
     static_assert(kVectorsPerRow % kVectorsPerLine == 0 || kVectorsPerLine % kVectorsPerRow == 0);
     static_assert(kVectors % kVectorsPerLine == 0, "vectors are swizzled within whole lines");
 
-    // Loads a tile at `source`, of which rows x cols elements exist; all of it if kWhole.
-    template <bool kWhole>
+    // Loads a tile at `source`, of which rows x cols elements exist; all of it if kWhole. move.vector(from, row, col)
+    // makes a vector, and move.first(from, count, row, col) its first elements. Rows and columns count from the tile's
+    // first.
+    template <bool kWhole, class Move>
     static __device__ __forceinline__ void load(const byte* source, std::int64_t ld, std::int64_t rows,
-                                                std::int64_t cols, read_policy read, uint4* tile) {
-        load_by<kWhole>(source, ld, rows, cols, tile, as_they_are{read});
-    }
-    // The same by `by`: by.vector(from, row, col) makes a vector of elements of the source, and by.first(from, count,
-    // row, col) its first ones. Rows and columns count from the tile's first.
-    template <bool kWhole, class By>
-    static __device__ __forceinline__ void load_by(const byte* source, std::int64_t ld, std::int64_t rows,
-                                                   std::int64_t cols, uint4* tile, const By& by) {
-        constexpr int kSource = By::kSourceUnit;
+                                                std::int64_t cols, uint4* tile, const Move& move) {
+        constexpr int kSource = Move::kSourceUnit;
         // Steps of constant distances: otherwise the compiler would compute each row's address anew.
         const int thread = static_cast<int>(threadIdx.x);
         const int row0 = thread / kVectorsPerRow, col = thread % kVectorsPerRow * kRows;
@@ -57,9 +84,9 @@ struct vector_tile {
             const int row = row0 + i * kRowsAtOnce;
             const byte* const from = from0 + i * step;
             if (kWhole || (row < rows && col + kRows <= cols)) {
-                vectors[i] = by.vector(from, row, col);
+                vectors[i] = move.vector(from, row, col);
             } else if (row < rows && col < cols) {
-                vectors[i] = by.first(from, static_cast<int>(cols - col), row, col);
+                vectors[i] = move.first(from, static_cast<int>(cols - col), row, col);
             }
         }
         CORNERTURN_UNROLL
@@ -120,37 +147,11 @@ private:
         return group % kLanesDown * (kVectorsPerLine / kLanesDown);
     }
 
-    struct as_they_are {
-        static constexpr int kSourceUnit = kElement;
-        read_policy read;
-
-        __device__ __forceinline__ uint4 vector(const byte* from, int, int) const {
-            return read.load(reinterpret_cast<const uint4*>(from));
-        }
-        __device__ __forceinline__ uint4 first(const byte* from, int count, int, int) const {
-            return load_first(from, count);
-        }
-    };
-
-    using element = storage_t<kElement>;
-    union both {
-        uint4 vector;
-        element elements[kRows];
-    };
-    // The first `count` elements of a vector at the edge of the matrix.
-    static __device__ __forceinline__ uint4 load_first(const byte* from, int count) {
-        both value{};
-        CORNERTURN_UNROLL
-        for (int i = 0; i < kRows; ++i) {
-            if (i < count) value.elements[i] = value_at<element>(from + i * kElement);
-        }
-        return value.vector;
-    }
     static __device__ __forceinline__ void store_first(byte* to, uint4 vector, int count) {
-        both value{vector};
+        const elements_of_vector<kElement> value{vector};
         CORNERTURN_UNROLL
         for (int i = 0; i < kRows; ++i) {
-            if (i < count) reinterpret_cast<element*>(to)[i] = value.elements[i];
+            if (i < count) reinterpret_cast<storage_t<kElement>*>(to)[i] = value.elements[i];
         }
     }
 };

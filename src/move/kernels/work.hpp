@@ -1,6 +1,6 @@
 // The arguments of the kernels for strided copies, which the host works out.
 //
-// `copy_rows` moves runs of bytes that are contiguous on both sides.
+// `copy_rows` moves or converts runs that are contiguous on both sides.
 // `copy_tiles` moves copies whose sides have only short runs in common. A tile is cut out of some axes so that it has
 // long pieces on both sides:
 //
@@ -21,7 +21,6 @@
 // `copy_packed` moves short runs that follow each other in the destination. A thread gathers a vector of 16 bytes of
 // the destination from them.
 //
-// `convert_rows` converts runs that are contiguous on both sides.
 // `convert_tiles` is `copy_tiles` with a conversion of each unit between the load and the store. `convert_units` is the
 // same of `copy_units`, for all types and any alignment.
 //
@@ -48,6 +47,12 @@ inline constexpr int kResidentBytes = 1280, kResidentThreadsOfGroups = 1024;
 // The same of `copy_packed`. Runs shorter than a vector, of units of 1 or 2 bytes, are moved by words. They have fewer
 // threads, so that what these read stays in the L1.
 constexpr int resident_threads_of_packed(bool by_words) { return by_words ? 1024 : 2048; }
+
+// Vectors of 16 bytes of the destination that a thread of `copy_rows` loads before it writes the first, if it converts.
+constexpr int rows_vectors_at_once(int unit, int source_unit) {
+    const int read = 16 / unit * source_unit;  // bytes
+    return read >= 64 ? 1 : read == 32 ? 2 : 4;
+}
 
 // Pieces that a thread of `copy_units` moves, each of one unit or three. A thread moves only one if there are few
 // pieces in all, because that ends sooner, or if a piece has three units.
@@ -110,19 +115,6 @@ struct cast_work {
     divider by_inner, by_steps;
 };
 
-// Vectors that a thread of `convert_rows` makes.
-inline constexpr int kVectorsConverted = 4;
-
-// Runs that are contiguous on both sides and are converted. A vector has 16 bytes on the side of the larger elements.
-struct converted_rows_work {
-    const unsigned char* source;
-    unsigned char* destination;
-    std::int64_t run;    // elements
-    unsigned all;        // vectors of all runs
-    divider by_vectors;  // divides by the vectors that a run may touch
-    places runs;
-};
-
 struct units_work {
     const unsigned char* source;
     unsigned char* destination;
@@ -133,10 +125,11 @@ struct units_work {
 struct rows_work {
     const unsigned char *source, *first, *last;  // from `first` to `last` may be read
     unsigned char* destination;
-    std::int64_t run;               // bytes
+    std::int64_t run;               // bytes of the destination
     unsigned rows, rows_of_block;   // runs
     unsigned vectors;               // in a run, or in the piece of it that a block moves
     divider by_vectors, by_pieces;  // pieces in a run
+    bool whole_vectors;             // every run begins and ends at a vector
     places runs;
 };
 
