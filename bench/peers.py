@@ -7,9 +7,10 @@
     bench/peers.py jax bench.json      jit of jnp.transpose(x, axes); also needs PyTorch, for the yardstick
     bench/peers.py host bench.json     for a bench `--on host`: numpy, and PyTorch on the same number of threads
 
-It measures grids and random cells (`--random`) of transposes and permutations. For PyTorch and numpy the source x is a
-strided view whose axes are in the destination's order. An element of 3, 6 or 12 bytes becomes three elements of a dtype that
-they have, along an additional last axis.
+It measures grids and random cells (`--random`) of transposes, permutations and conversions. For PyTorch and numpy the source x
+is a strided view whose axes are in the destination's order. An element of 3, 6 or 12 bytes becomes three elements of a dtype
+that they have, along an additional last axis. Conversions are written as users write them: out.copy_(x), with x.to(f32) *
+scale + bias before it if there are scales, and round() and clamp() if it must saturate. JAX does not measure conversions.
 
 Run it once for each framework, because a framework keeps the memory that it has allocated. All cells come from the file. A
 cell that already has the peer is skipped (unless --again), so a run that --minutes ended can be continued. The yardstick is
@@ -47,6 +48,11 @@ except ImportError:  # --help works without them
 # By element size: the dtype as which an element is moved, and how many of them it consists of.
 DTYPES = {1: ("uint8", 1), 2: ("float16", 1), 4: ("float32", 1), 8: ("float64", 1), 16: ("complex128", 1),
           3: ("uint8", 3), 6: ("float16", 3), 12: ("float32", 3)}
+# By the name of an element type: PyTorch's dtype.
+TYPES = {"bool": "bool", "u8": "uint8", "i8": "int8", "u16": "uint16", "i16": "int16", "u32": "uint32", "i32": "int32",
+         "u64": "uint64", "i64": "int64", "f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64",
+         "e4m3fn": "float8_e4m3fn", "e5m2": "float8_e5m2"}
+WIDE = {"u32", "i32", "u64", "i64", "f64"}  # with these on either side, scales are applied in f64
 LEAST_SAMPLES, MOST_SAMPLES, WARM_UPS = 20, 200, 3
 PATIENCE = 0.3  # seconds: a sampler that took longer in total gets no further samples
 LAUNCH_BOUND_BYTES, GRAPH_CALLS, JAX_CALLS = 8 << 20, 100, 20
@@ -132,7 +138,11 @@ class Layout:
         same = lambda strides, others: all(n == 1 or a == b for n, a, b in zip(self.extents, strides, others))
         self.has_gaps = not (same(self.source_strides, [source[axis] for axis in self.axes])
                              and same(self.destination_strides, packed(self.extents)))
-        self.dtype, parts = DTYPES[cell["element_size"]]
+        if "source_type" in cell:  # a conversion
+            self.dtype, self.destination_dtype, parts = TYPES[cell["source_type"]], TYPES[cell["destination_type"]], 1
+        else:
+            self.dtype, parts = DTYPES[cell["element_size"]]
+            self.destination_dtype = self.dtype
         if parts > 1:
             self.axes.append(len(self.shape))
             self.shape.append(parts)
@@ -193,18 +203,89 @@ def torch_tensors(cell, device="cuda"):
     layout = Layout(cell)
     if min(layout.source_strides) < 0:
         raise Skipped("has no tensors with negative strides")
-    dtype = getattr(torch, layout.dtype)
+    dtype, destination_dtype = (getattr(torch, name) for name in (layout.dtype, layout.destination_dtype))
     elements = layout.source_offset + layout.span(layout.source_strides)
-    some = torch.empty(min(elements, PATTERN), dtype=dtype, device=device)
-    some.random_(0, 256) if dtype == torch.uint8 else some.normal_()
-    source = some.repeat(-(-elements // PATTERN))[:elements]
-    destination = torch.full([layout.destination_offset + layout.span(layout.destination_strides)], POISON, dtype=dtype, device=device)
+    count = min(elements, PATTERN)
+    if "source_type" in cell and not dtype.is_floating_point:
+        some = torch.randint(0, 2 if dtype == torch.bool else 128, [count], device=device).to(dtype)
+    elif "source_type" in cell:
+        some = torch.randn([count], device=device).to(dtype)
+    else:
+        some = torch.empty(count, dtype=dtype, device=device)
+        some.random_(0, 256) if dtype == torch.uint8 else some.normal_()
+    # In bytes: PyTorch repeats few types of fp8 and of unsigned integers.
+    source = some.view(torch.uint8).view(count, -1).repeat(-(-elements // PATTERN), 1)[:elements].reshape(-1).view(dtype)
+    size = [layout.destination_offset + layout.span(layout.destination_strides)]
+    destination = torch.full(size, POISON, device=device).to(destination_dtype)
     return (torch.as_strided(source, layout.extents, layout.source_strides, layout.source_offset),
             torch.as_strided(destination, layout.extents, layout.destination_strides, layout.destination_offset))
 
 
-def copy_into(out, x):
-    out.copy_(x)
+def copy_into(out, x, conversion=None):
+    if conversion is None:
+        out.copy_(x)
+    else:
+        conversion(out, x)
+
+
+class Conversion:
+    """What a user writes for the conversion of a cell. Its limits say where out.copy_(x) alone would not saturate."""
+
+    def __init__(self, cell, rank, extents, device):
+        source, destination, factors = cell["source_type"], cell["destination_type"], cell.get("factors", "none")
+        to = getattr(torch, TYPES[destination])
+        self.scale = self.bias = self.real = self.limits = None
+        self.rounds = False
+        if factors == "one":
+            self.scale = 0.75
+        elif factors == "each":
+            along = [extents[axis] if axis == cell["axis"] else 1 for axis in range(rank)]
+            self.scale, self.bias = (torch.rand(along, device=device) + 0.5 for _ in range(2))
+        if factors != "none":
+            self.real = torch.float64 if WIDE & {source, destination} else torch.float32
+        if destination in ("e4m3fn", "e5m2"):
+            self.limits = (torch.finfo(to).min, torch.finfo(to).max)
+            self.real = self.real or torch.float32
+        elif not to.is_floating_point and destination != "bool" and source != "bool":
+            self.limits = (torch.iinfo(to).min, torch.iinfo(to).max)
+            self.rounds = getattr(torch, TYPES[source]).is_floating_point or factors != "none"
+        # How far a rounding, or two of them, may be off.
+        self.tolerance = 2 * torch.finfo(to).eps if to.is_floating_point else 1
+
+    def __call__(self, out, x):
+        if self.real is not None:
+            x = x.to(self.real)
+        if self.scale is not None:
+            x = x * self.scale
+        if self.bias is not None:
+            x = x + self.bias
+        if self.rounds:
+            x = x.round()
+        if self.limits is not None:
+            x = x.clamp(*self.limits)
+        out.copy_(x)
+
+    def holds(self, out, x):
+        """Whether the destination is right, as far as another order of roundings can say."""
+        wanted = x.double()
+        if self.scale is not None:
+            wanted = wanted * self.scale
+        if self.bias is not None:
+            wanted = wanted + self.bias
+        if self.limits is not None:
+            wanted = wanted.clamp(*self.limits)
+        if out.dtype == torch.bool:
+            return bool(torch.equal(out, wanted != 0))
+        # Near 0, fp8 and f16 have fewer digits; and a sum with a bias loses those that cancel.
+        return bool(((out.double() - wanted).abs() <= self.tolerance * wanted.abs().clamp(min=1)).all())
+
+
+def work_of(cell, x, out, copy):
+    """The call that is measured, and a function that says whether the destination is right."""
+    if "source_type" not in cell:
+        return lambda: copy(out, x), lambda: torch.equal(out, x)
+    conversion = Conversion(cell, x.dim(), x.shape, x.device)
+    return lambda: copy(out, x, conversion), lambda: conversion.holds(out, x)
 
 
 def memcpy_of(cell, device="cuda"):
@@ -216,13 +297,13 @@ def memcpy_of(cell, device="cuda"):
 def torch_entry(cell, copy, timer, seconds, shuffle):
     x, out = torch_tensors(cell)
     memcpy = memcpy_of(cell)
+    work, is_right = work_of(cell, x, out, copy)
 
     def checked(work):
-        out.fill_(POISON)
+        out.copy_(torch.full([1], POISON, device=out.device))
         work()
-        require(torch.equal(out, x))
+        require(is_right())
 
-    work = lambda: copy(out, x)
     checked(work)
     calls, method = 1, "L2 flushed, single launches"
     if launch_bound(cell):
@@ -240,16 +321,24 @@ def torch_peers(seconds, shuffle):
         torch._dynamo.reset()  # without this, torch.compile stops compiling after a few shapes
         return torch_entry(cell, torch.compile(copy_into, dynamic=False, fullgraph=True), timer, seconds, shuffle)
 
-    def cupy_into(out, x):
+    def cupy_into(out, x, conversion=None):
         import cupy
 
+        if conversion is not None:
+            raise Skipped("CuPy is measured on copies only")
         with cupy.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream):
             cupy.copyto(cupy.asarray(out), cupy.asarray(x))
 
-    def package_into(out, x):
+    def package_into(out, x, conversion=None):
         import cornerturn
 
-        cornerturn.copyto(out, x)
+        if conversion is None:
+            cornerturn.copyto(out, x)
+        elif isinstance(conversion.scale, torch.Tensor):
+            axis = next(axis for axis, extent in enumerate(conversion.scale.shape) if extent > 1 or axis + 1 == conversion.scale.dim())
+            cornerturn.convert(x, out.dtype, scale=conversion.scale.flatten(), bias=conversion.bias.flatten(), axis=axis, out=out)
+        else:
+            cornerturn.convert(x, out.dtype, scale=conversion.scale, out=out)
 
     def by(copy):
         return lambda cell: torch_entry(cell, copy, timer, seconds, shuffle)
@@ -281,6 +370,8 @@ def jax_peers(seconds, shuffle):
         return time.perf_counter() - begin
 
     def entry(cell):
+        if "source_type" in cell:
+            raise Skipped("JAX is measured on copies only")
         layout = Layout(cell)
         if layout.has_gaps:
             raise Skipped("JAX has no arrays with gaps or strides")
@@ -336,15 +427,31 @@ def host_peers(seconds, shuffle):
 
     def entry(cell, copy):
         x, out = torch_tensors(cell, "cpu")
+        work, is_right = work_of(cell, x, out, copy)
         warm = re.fullmatch(r"warm, (\d+) calls in a row", cell["method"])
         calls = int(warm[1]) if warm else 1
-        samplers = [wall(lambda: copy(out, x), calls), wall(memcpy_of(cell, "cpu"), calls)]
+        samplers = [wall(work, calls), wall(memcpy_of(cell, "cpu"), calls)]
         timed, yardstick = sample_in_turn(samplers, seconds, shuffle)
-        require(torch.equal(out, x))
+        require(is_right())
         return {"method": cell["method"] if warm else "caches flushed, single calls", "time": timed, "yardstick": yardstick}
 
-    def numpy_into(out, x):
-        out.numpy()[...] = x.numpy()
+    def numpy_into(out, x, conversion=None):
+        if conversion is None:
+            out.numpy()[...] = x.numpy()
+            return
+        if {out.dtype, x.dtype} & {torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2}:
+            raise Skipped("numpy has no such element type")
+        y = x.numpy()
+        if conversion.real is not None:
+            y = y.astype("float64" if conversion.real == torch.float64 else "float32")
+        for factor, apply in ((conversion.scale, numpy.multiply), (conversion.bias, numpy.add)):
+            if factor is not None:
+                y = apply(y, factor.numpy() if isinstance(factor, torch.Tensor) else y.dtype.type(factor))
+        if conversion.rounds:
+            y = numpy.rint(y)
+        if conversion.limits is not None:
+            y = numpy.clip(y, *conversion.limits)
+        numpy.copyto(out.numpy(), y, casting="unsafe")
 
     return {"numpy": ("out[...] = x", lambda cell: entry(cell, numpy_into)),
             "torch_host": ("out.copy_(x)", lambda cell: entry(cell, copy_into))}

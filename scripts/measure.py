@@ -7,6 +7,7 @@ WHAT is one of:
   times      times of transposes, over sizes and dtypes
   counters   the hardware's counters, for the shapes with which tests/hardware_counters_test.cpp checks the emulator
   products   times and counters of products
+  conversions  times of conversions, for docs/convert_steps.md
   why        the measurements behind docs/why.md
   all        all of these
   random     counters of transposes that are drawn from the seed, in one file
@@ -57,6 +58,12 @@ def transposes(rows, cols, dtype, *more):
     return ["ladder", "transpose", "--rows", str(rows), "--cols", str(cols), "--dtype", dtype, *more]
 
 
+# The conversions of docs/convert_steps.md, at the size of a GPU.
+CONVERSIONS = {"16384x16384_f32_bf16": ["--shape", "16384,16384"],
+               "16384x12288_bf16_e4m3fn": ["--shape", "16384,12288", "--dtype", "bf16", "--to", "e4m3fn", "--factors", "one"],
+               "64x224x224x3_u8_f16": ["--shape", "64,224,224,3", "--axes", "0,3,1,2", "--dtype", "u8", "--to", "f16", "--factors", "each"]}
+
+
 def multiplications(size, *more):
     return ["ladder", "gemm", "--m", str(size), *more]
 
@@ -70,6 +77,9 @@ def measurements(what):
     elif what == "counters":
         for rows, cols, dtype in COUNTED:
             yield f"counters_transpose_{rows}x{cols}_{dtype}", transposes(rows, cols, dtype, "--untimed", "--counters")
+    elif what == "conversions":
+        for name, options in CONVERSIONS.items():
+            yield f"ladder_convert_{name}", ["ladder", "convert", *options]
     elif what == "products":
         for size in PRODUCTS_TIMED:
             yield f"ladder_gemm_{size}x{size}x{size}", multiplications(size)
@@ -156,7 +166,7 @@ def measure_shared(args):
 
 
 def main():
-    kinds = ["times", "counters", "products", "why"]
+    kinds = ["times", "counters", "products", "conversions", "why"]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="+", choices=[*kinds, "random", "shared", "all"])
     parser.add_argument("--program", required=True)

@@ -168,7 +168,8 @@ class Explain(Kernels):
             family, size = kernel["id"].split("/")[0], str(kernel["element_sizes"][-1])
             dtype = {"1": "u8", "2": "u16", "4": "f32", "8": "f64", "16": "c128"}[size]
             permutes = ("--shape", "8,8,8", "--dtype", dtype)
-            work = {"gemm": ("--m", 64), "permute": permutes, "baseline/cutensor": permutes,
+            converts = ("--shape", "8,8,8", "--dtype", "f32", "--to", "bf16")
+            work = {"gemm": ("--m", 64), "permute": permutes, "baseline/cutensor": permutes, "convert": converts, "host/convert": converts,
                     **{f"host/{name}": permutes for name in ("permute", "permute_loop", "permute_hptt")}}
             of = work.get(kernel["id"], work.get(family, ("--rows", 64, "--dtype", dtype)))
             text = self.succeed("explain", kernel["id"], *of)

@@ -18,7 +18,7 @@ from document_tables import CORES, FRAMEWORKS, ROOT, TABLES, cells_of, report, r
 
 # docs/emulator.md's commands are run by emulate_docs_test.py.
 RUN_ELSEWHERE = {"docs/emulator.md"}
-LEAST_COMMANDED = {"README.md", "README.zh-CN.md", "HACKING.md", "docs/guide.md", "docs/measuring.md", "docs/permute.md",
+LEAST_COMMANDED = {"README.md", "README.zh-CN.md", "HACKING.md", "docs/guide.md", "docs/measuring.md", "docs/permute.md", "docs/convert_steps.md",
                    "docs/why.md", "docs/why.zh-CN.md"}
 # HACKING.md's example is no kernel of this program: drop_in_test.py runs the commands that name it.
 EXAMPLE = "transpose/column_write"

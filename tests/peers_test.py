@@ -16,6 +16,10 @@ import script
 SOURCE = Path(os.environ["CORNERTURN_SOURCE_DIR"])
 PEERS, RESULTS = SOURCE / "bench" / "peers.py", SOURCE / "results"
 
+# Bytes of an element of each type of a conversion.
+SIZES = {"bool": 1, "u8": 1, "i8": 1, "e4m3fn": 1, "e5m2": 1, "u16": 2, "i16": 2, "f16": 2, "bf16": 2, "u32": 4, "i32": 4,
+         "f32": 4, "u64": 8, "i64": 8, "f64": 8}
+
 spec = importlib.util.spec_from_file_location("peers", PEERS)
 peers = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(peers)
@@ -68,6 +72,16 @@ class Cells(unittest.TestCase):
             drawn["source_strides"] = [stride + 1 for stride in drawn["source_strides"]]
             self.assertEqual(peers.Layout(drawn).has_gaps, max(shape) > 1)
 
+    def test_conversions(self):
+        self.assertEqual(set(peers.TYPES), set(SIZES))
+        cell = {"source_extents": [2, 3, 4], "axes": [2, 0, 1], "element_size": 2, "source_type": "u8", "destination_type": "f16",
+                "factors": "each", "axis": 0}
+        layout = peers.Layout(cell)
+        self.assertEqual((layout.dtype, layout.destination_dtype), ("uint8", "float16"))
+        self.assertEqual((layout.extents, layout.source_strides), ([4, 2, 3], [1, 12, 4]))
+        plain = peers.Layout({"source_extents": [2, 3], "axes": [1, 0], "element_size": 4})
+        self.assertEqual((plain.dtype, plain.destination_dtype), ("float32", "float32"))
+
     def test_stored_benches(self):
         paths = list(RESULTS.glob("bench_*.json"))
         self.assertTrue(paths)
@@ -76,8 +90,12 @@ class Cells(unittest.TestCase):
             if document["bench"] == "gemm":
                 continue
             for cell in document["cells"]:
-                layout, (_, parts) = peers.Layout(cell), peers.DTYPES[cell["element_size"]]
-                self.assertEqual(2 * math.prod(layout.extents) * cell["element_size"] // parts, cell["bytes"], (path, cell["shape"]))
+                layout = peers.Layout(cell)
+                if "source_type" in cell:
+                    sizes = sum(SIZES[cell[key]] for key in ("source_type", "destination_type"))
+                else:
+                    sizes = 2 * cell["element_size"] // peers.DTYPES[cell["element_size"]][1]
+                self.assertEqual(math.prod(layout.extents) * sizes, cell["bytes"], (path, cell["shape"]))
                 self.assertEqual([layout.shape[axis] for axis in layout.axes], layout.extents)
                 if "axes" in cell:
                     self.assertFalse(layout.has_gaps)

@@ -9,8 +9,9 @@
 #include "lab/run.hpp"
 #include "message.hpp"
 #include "ops/copy/sectors.hpp"
-#include "ops/permute/operation.hpp"
-#include "ops/permute/problem.hpp"
+#include "ops/copy/strided_problem.hpp"
+#include "ops/copy/tensor_movement.hpp"
+#include "ops/permute/strided_work.hpp"
 #include "report/document.hpp"
 #include "report/report.hpp"
 #include "strided_problems.hpp"
@@ -64,7 +65,7 @@ TEST(permute_bench, draws_the_same_cells_from_a_seed) {
     for (std::size_t i = 0; i < one.size(); ++i) {
         EXPECT_EQ(one[i].work->text(), again[i].work->text());
         same += one[i].work->text() == other[i].work->text();
-        EXPECT_EQ(one[i].group, dynamic_cast<const permutation_work&>(*one[i].work).shape().kind);
+        EXPECT_EQ(one[i].group, dynamic_cast<const tensor_work&>(*one[i].work).shape().kind);
         EXPECT_EQ(one[i].work->among({}, 3)->seed(), 3u);
     }
     EXPECT_LT(same, 3);
@@ -114,7 +115,7 @@ TEST(permute_bench, results_are_shown_and_read_again) {
 TEST(permute_bench, yardsticks_copy_as_many_sectors) {
     strided_shape s = permuted_shape({40, 30}, {1, 0}, 2);
     s.source_offset = 3;  // 6 bytes: one sector more
-    const permutation_work work(find_dtype("f16"), s, 1);
+    const tensor_work work(permute_operation(), find_dtype("f16"), s, 1);
     EXPECT_EQ(work.sector_bytes(), 32 * (76 + 75));
     const kernel& memcpy_kernel = find_kernel("baseline/memcpy");
     EXPECT_EQ(work.shape_for(memcpy_kernel).extents, (std::vector<std::int64_t>{32 * 151 / 2 / 16}));

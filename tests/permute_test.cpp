@@ -13,9 +13,10 @@
 #include "device/explanation.hpp"
 #include "lab/run.hpp"
 #include "message.hpp"
-#include "ops/permute/operation.hpp"
-#include "ops/permute/problem.hpp"
-#include "ops/permute/tiles.hpp"
+#include "ops/copy/strided_problem.hpp"
+#include "ops/copy/tensor_movement.hpp"
+#include "ops/copy/tiles.hpp"
+#include "ops/permute/strided_work.hpp"
 #include "strided_problems.hpp"
 
 using namespace cornerturn;
@@ -27,7 +28,7 @@ const operation& permute() { return find_operation("permute"); }
 std::vector<const kernel*> rungs() {
     std::vector<const kernel*> all;
     for (const kernel& k : kernels()) {
-        if (k.takes_work<strided_work>() && k.is_built_for(backend::emulator)) all.push_back(&k);
+        if (k.op == &permute_operation() && k.is_built_for(backend::emulator)) all.push_back(&k);
     }
     return all;
 }
@@ -52,7 +53,7 @@ std::string refusal(const arguments& all) {
 
 TEST(permute, reads_shapes_and_axes) {
     const auto work = permute().read(given({{"--shape", "4,5,6"}, {"--axes", "0,2,1"}, {"--dtype", "f16"}}), 1024);
-    const auto& p = dynamic_cast<const permutation_work&>(*work);
+    const auto& p = dynamic_cast<const tensor_work&>(*work);
     EXPECT_EQ(p.sizes(), (std::vector<std::int64_t>{4, 5, 6, 0, 2, 1}));
     EXPECT_EQ(p.shape().extents, (std::vector<std::int64_t>{4, 6, 5}));
     EXPECT_EQ(p.shape().source_strides, (std::vector<std::int64_t>{30, 1, 6}));
@@ -144,7 +145,7 @@ struct counts {
 
 void run_right(const kernel& k, const strided_shape& s, std::uint64_t seed, counts& all) {
     if (!k.takes(static_cast<int>(s.element_size))) return;
-    const permutation_work work({"", static_cast<int>(s.element_size)}, s, seed);
+    const tensor_work work(permute_operation(), {"", static_cast<int>(s.element_size)}, s, seed);
     const lab::emulation_outcome run = lab::emulate(k, work, {.workers = 1});
     if (run.declined) {
         ++all.declined;
@@ -211,7 +212,7 @@ TEST(permute, counters_of_classes_equal_those_of_all_blocks) {
         const strided_shape s = round % 3 == 0   ? shape_of(tests::draw_strided(random, 1 << 16), random)
                                 : round % 3 == 1 ? draw_permutation(random, 1 << 10, 1 << 17)
                                                  : draw_transpose(random, 1 << 10, 1 << 17);
-        const permutation_work work({"", static_cast<int>(s.element_size)}, s, seed);
+        const tensor_work work(permute_operation(), {"", static_cast<int>(s.element_size)}, s, seed);
         for (const kernel* k : rungs()) {
             if (k->facts.whole_only || !k->takes(static_cast<int>(s.element_size))) continue;
             const lab::emulation_outcome every = lab::emulate(*k, work, {});
@@ -234,7 +235,7 @@ TEST(permute, counters_of_classes_equal_those_of_all_blocks) {
 // permute/tiled needs two axes for its tiles. Without them it declines, and names the rung to use instead.
 TEST(permute, tiled_declines_without_two_axes) {
     const auto run = [](const strided_shape& s) {
-        const permutation_work work(find_dtype("f32"), s, 1);
+        const tensor_work work(permute_operation(), find_dtype("f32"), s, 1);
         return lab::emulate(find_kernel("permute/tiled"), work, {});
     };
     strided_shape repeated = permuted_shape({5, 7}, {0, 1}, 4);
@@ -252,7 +253,7 @@ TEST(permute, tiled_declines_without_two_axes) {
 }
 
 TEST(permute, few_blocks_stand_for_many) {
-    const permutation_work work(find_dtype("f32"), {16, 64, 56, 56}, {0, 2, 3, 1}, 1);
+    const tensor_work work(permute_operation(), find_dtype("f32"), {16, 64, 56, 56}, {0, 2, 3, 1}, 1);
     for (const char* id : {"permute/tiled", "permute/composite", "permute/vectors"}) {
         const lab::emulation_outcome some = lab::emulate(find_kernel(id), work, {.every_block = false});
         EXPECT_EQ(some.verdict.fault, "");
@@ -288,7 +289,7 @@ struct loop_problem {
     unsigned char *source, *destination;
 
     loop_problem(const strided_shape& s, std::uint64_t seed)
-        : shape(s), p(make_host_permutation(backend::host, {s}, seed)) {
+        : shape(s), p(make_host_tensors(backend::host, {s}, seed)) {
         p->prepare();
         source = p->buffers()[0].data;
         destination = p->buffers()[1].data;
@@ -372,7 +373,7 @@ TEST(permute, verifier_refuses_axes_that_interleave) {
     s.extents = {2, 3};
     s.source_strides = {3, 1};
     s.destination_strides = {3, 2};
-    EXPECT_THROW(permutation_work(find_dtype("f32"), s, 1), invalid_argument);
+    EXPECT_THROW(tensor_work(permute_operation(), find_dtype("f32"), s, 1), invalid_argument);
 }
 
 }  // namespace

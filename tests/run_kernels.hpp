@@ -6,8 +6,9 @@
 
 #include "lab/run.hpp"
 #include "ops/copy/movement.hpp"
+#include "ops/copy/tensor_movement.hpp"
 #include "ops/gemm/operation.hpp"
-#include "ops/permute/operation.hpp"
+#include "ops/permute/strided_work.hpp"
 
 namespace cornerturn::tests {
 

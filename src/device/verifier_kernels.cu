@@ -44,7 +44,7 @@ template <class OnElement, class OnGap>
 __device__ void for_each_position(const patterned_tensor& tensor, OnElement on_element, OnGap on_gap) {
     for_each_index(tensor.positions(), [&](std::int64_t position) {
         const patterned_tensor::stretch here = tensor.at(position);
-        if (!here.is_gap) return on_element(position, static_cast<std::uint64_t>(here.index));
+        if (!here.is_gap) return on_element(position, static_cast<std::uint64_t>(here.index), here.factor);
         const std::int64_t begin = position * tensor.element_size;
         for (std::int64_t i = begin; i < begin + tensor.element_size; ++i) on_gap(i);
     });
@@ -54,7 +54,9 @@ template <class Elements>
 __global__ void verifier_fill_tensor(unsigned char* buffer, patterned_tensor tensor, Elements elements) {
     for_each_position(
         tensor,
-        [&](std::int64_t position, std::uint64_t index) { elements.put(buffer + position * elements.size(), index); },
+        [&](std::int64_t position, std::uint64_t index, std::int64_t factor) {
+            elements.put(buffer + position * elements.size(), index, factor);
+        },
         [&](std::int64_t byte) { buffer[byte] = guard_byte(static_cast<std::uint64_t>(byte)); });
 }
 
@@ -63,8 +65,8 @@ __global__ void verifier_check_tensor(const unsigned char* buffer, patterned_ten
                                       wrong_positions* wrong) {
     for_each_position(
         tensor,
-        [&](std::int64_t position, std::uint64_t index) {
-            if (!elements.holds(buffer + position * elements.size(), index))
+        [&](std::int64_t position, std::uint64_t index, std::int64_t factor) {
+            if (!elements.holds(buffer + position * elements.size(), index, factor))
                 atomicMin(&wrong->element, static_cast<unsigned long long>(position));
         },
         [&](std::int64_t byte) {
@@ -100,7 +102,7 @@ void check_batch(const unsigned char* buffer, const patterned_batch& batch, wron
 
 void fill_tensor(unsigned char* buffer, const patterned_tensor& tensor, cudaStream_t stream) {
     if (tensor.empty()) return;
-    with_elements(tensor, [&](auto elements) {
+    with_tensor_elements(tensor, [&](auto elements) {
         verifier_fill_tensor<<<blocks_for(tensor.positions()), kThreads, 0, stream>>>(buffer, tensor, elements);
     });
     CORNERTURN_CUDA(cudaGetLastError());
@@ -109,7 +111,7 @@ void fill_tensor(unsigned char* buffer, const patterned_tensor& tensor, cudaStre
 void check_tensor(const unsigned char* buffer, const patterned_tensor& tensor, wrong_positions* on_device,
                   cudaStream_t stream) {
     if (tensor.empty()) return;
-    with_elements(tensor, [&](auto elements) {
+    with_tensor_elements(tensor, [&](auto elements) {
         verifier_check_tensor<<<blocks_for(tensor.positions()), kThreads, 0, stream>>>(buffer, tensor, elements,
                                                                                        on_device);
     });

@@ -5,7 +5,8 @@
 #include "cuda/gpu_test.hpp"
 #include "device/cuda_check.hpp"
 #include "message.hpp"
-#include "ops/permute/operation.hpp"
+#include "ops/copy/tensor_movement.hpp"
+#include "ops/permute/strided_work.hpp"
 #include "strided_problems.hpp"
 
 using namespace cornerturn;
@@ -17,16 +18,16 @@ std::map<std::string, int> launches;
 const operation& permute() { return find_operation("permute"); }
 const kernel& production() { return find_kernel("permute/production"); }
 
-permutation_work work_of(const strided_shape& s, std::uint64_t seed) {
-    return {dtype_of(static_cast<int>(s.element_size)), s, seed};
+tensor_work work_of(const strided_shape& s, std::uint64_t seed) {
+    return {permute_operation(), dtype_of(static_cast<int>(s.element_size)), s, seed};
 }
 
 // Runs one problem by every kernel that takes it and by every choice of the engine.
 void run_all(const strided_shape& s, std::uint64_t seed) {
-    const permutation_work work = work_of(s, seed);
+    const tensor_work work = work_of(s, seed);
     std::vector<const kernel*> all;
     for (const kernel& k : kernels()) {
-        const bool copies = k.takes_work<strided_work>() || k.id == "baseline/memcpy";
+        const bool copies = (k.op == &permute_operation() && k.takes_work<strided_work>()) || k.id == "baseline/memcpy";
         if (copies && k.is_built_for(backend::cuda) && work.why_not_run(k).empty()) all.push_back(&k);
     }
     const auto problem = permute().make(backend::cuda, {&work}, all, true);
@@ -82,8 +83,8 @@ TEST(cuda_permute, named_cases_of_the_bench) {
 }
 
 TEST(cuda_permute, verifier_finds_unwritten_and_wrong_elements) {
-    const permutation_work one = work_of(permuted_shape({48, 40, 36}, {2, 0, 1}, 4), 5);
-    const permutation_work other = work_of(permuted_shape({48, 40, 36}, {2, 1, 0}, 4), 5);
+    const tensor_work one = work_of(permuted_shape({48, 40, 36}, {2, 0, 1}, 4), 5);
+    const tensor_work other = work_of(permuted_shape({48, 40, 36}, {2, 1, 0}, 4), 5);
     const auto problem = permute().make(backend::cuda, {&one, &other}, {&production()}, false);
     ASSERT_TRUE(problem->take(one, production()));
     const auto work = problem->bind(production());

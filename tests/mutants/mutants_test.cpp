@@ -6,10 +6,12 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/problem.hpp"
 #include "lab/run.hpp"
+#include "ops/convert/operation.hpp"
 #include "run_kernels.hpp"
 
 namespace cornerturn {
@@ -39,7 +41,7 @@ constexpr shape kShapes[] = {{64, 64},        {37, 41},         {33, 64},       
                              {1, 1},          {40, 44, 5, 3},   {35, 39, 1, 5},   {37, 42, 6, 7},   {34, 33, 3, 2},
                              {80, 79, 1, 0},  {79, 80, 0, 1},   {64, 80, 16, 16}, {40, 150},        {150, 40},
                              {63, 64, 0, 1},  {64, 63, 1, 0},   {127, 128, 0, 1}, {128, 127, 1, 0}, {128, 128, 16, 16},
-                             {136, 40, 8, 8}, {130, 257, 3, 3}, {260, 140, 4, 4}};
+                             {136, 40, 8, 8}, {35, 37, 11, 13}, {130, 257, 3, 3}, {260, 140, 4, 4}};
 
 std::string describe(const shape& s) {
     return fmt::format("{} x {}{}", s.rows, s.cols,
@@ -72,11 +74,33 @@ strided_shape permutation_of(const shape& s) {
     return p;
 }
 
+// The fault of a conversion on this shape, between several pairs of types. Scales and their axis vary.
+std::string fault_of_conversion(const kernel& k, const shape& s) {
+    constexpr std::pair<element_type, element_type> kPairs[] = {{element_type::u8, element_type::f16},
+                                                                {element_type::f32, element_type::bf16},
+                                                                {element_type::bf16, element_type::e4m3fn},
+                                                                {element_type::u8, element_type::f32},
+                                                                {element_type::bf16, element_type::f32}};
+    int i = static_cast<int>(&s - kShapes);
+    for (const auto& [from, to] : kPairs) {
+        strided_shape p = permutation_of(s);
+        p.element_size = size_of(to);
+        p.conversion = {.cast = {from, to}, .factors = static_cast<factor_kind>(i % 3), .axis = i % 2};
+        p.conversion.cast.scaled = p.conversion.factors != factor_kind::none;
+        const lab::emulation_outcome run =
+            lab::emulate(k, tensor_work(convert_operation(), {name_of(from), size_of(from)}, p, 1), {});
+        if (!run.declined && !run.verdict.fault.empty()) return run.verdict.fault;
+        ++i;
+    }
+    return {};
+}
+
 // The kernel's fault on this shape. Empty if there is none, or if the kernel declines the shape.
 std::string fault_of(const kernel& k, const shape& s) {
+    if (k.op == &convert_operation()) return fault_of_conversion(k, s);
     if (k.takes_work<strided_work>()) {
         const lab::emulation_outcome run =
-            lab::emulate(k, permutation_work(find_dtype("f32"), permutation_of(s), 1), {});
+            lab::emulate(k, tensor_work(permute_operation(), find_dtype("f32"), permutation_of(s), 1), {});
         return run.declined ? "" : run.verdict.fault;
     }
     if (tests::multiplies(k)) return lab::emulate(k, product_work(product_of(s)), {}).verdict.fault;

@@ -44,6 +44,9 @@ RULES = {
     "order": (r"\blayout\.(?P<side>read|write)\b(?=, layout\.rank)", lambda match: {"read": "layout.write", "write": "layout.read"}[match["side"]]),
     "place": (r"\bword\.place\b", "i"),
     "part": (r"\bi \+ k\b", "i"),
+    # For conversions.
+    "factor": (r"\bfactor = digit\b| \+ (?:one|word)\.factor\b| \+ lane \* along\.factor\b| \+ across\.factor \* i\b",
+               lambda match: "factor = 0" if match[0].startswith("factor") else ""),
 }
 
 # Mutants that are as right as the rung. The test demands that exactly these survive.

@@ -49,7 +49,7 @@ std::int64_t strided_shape::elements() const {
 }
 
 std::int64_t strided_shape::source_bytes() const {
-    return elements() == 0 ? 0 : (source_offset + reach(extents, source_strides).span) * element_size;
+    return elements() == 0 ? 0 : (source_offset + reach(extents, source_strides).span) * source_size();
 }
 std::int64_t strided_shape::destination_bytes() const {
     return elements() == 0 ? 0 : (destination_offset + reach(extents, destination_strides).span) * element_size;
@@ -60,15 +60,37 @@ std::int64_t strided_shape::destination_first() const {
     return destination_offset + reach(extents, destination_strides).below;
 }
 
-strided_copy strided_shape::copy(const void* source, void* destination) const {
-    const auto address = [&](const void* p, std::int64_t first) {
-        return reinterpret_cast<std::uintptr_t>(p) + static_cast<std::uintptr_t>(first * element_size);
-    };
+strided_work strided_shape::work(const void* source, void* destination, const float* numbers) const {
+    strided_work work{.source = static_cast<const unsigned char*>(source) + source_first() * source_size(),
+                      .destination = static_cast<unsigned char*>(destination) + destination_first() * element_size,
+                      .element_size = static_cast<int>(element_size),
+                      .rank = static_cast<int>(extents.size()),
+                      .extents = {},
+                      .source_strides = {},
+                      .destination_strides = {},
+                      .cast = conversion.cast};
+    std::copy(extents.begin(), extents.end(), work.extents);
+    std::copy(source_strides.begin(), source_strides.end(), work.source_strides);
+    std::copy(destination_strides.begin(), destination_strides.end(), work.destination_strides);
+    if (conversion.factors == factor_kind::one) work.by.scales.number = conversion.scale;
+    if (conversion.factors == factor_kind::each) {
+        work.by.scales.address = reinterpret_cast<std::uintptr_t>(numbers);
+        work.by.biases.address = reinterpret_cast<std::uintptr_t>(numbers + factors());
+        work.factor_axis = conversion.axis;
+    }
+    return work;
+}
+
+strided_copy strided_shape::copy(const void* source, void* destination, const float* numbers) const {
+    const strided_work w = work(source, destination, numbers);
     const detail::axis_list n(extents), s(source_strides), d(destination_strides);
-    const detail::any_tensor from{address(source, source_first()), n, s};
-    const detail::any_tensor to{address(destination, destination_first()), n, d};
-    check_tensors(from, to, element_size, 1);
-    return canonical(from, to, element_size);
+    const detail::any_tensor from{reinterpret_cast<std::uintptr_t>(w.source), n, s};
+    const detail::any_tensor to{reinterpret_cast<std::uintptr_t>(w.destination), n, d};
+    if (conversion.cast.converts())
+        check_sides(from, source_size(), to, element_size);
+    else
+        check_tensors(from, to, element_size, 1);
+    return canonical(w);
 }
 
 std::string strided_shape::text() const {
@@ -110,13 +132,21 @@ strided_shape draw_transpose(random_bits& random, std::int64_t least, std::int64
     return s;
 }
 
-strided_shape draw_permutation(random_bits& random, std::int64_t least, std::int64_t most) {
-    strided_shape s;
-    s.element_size = element(random);
+namespace {
+
+// Which axes are drawn.
+struct drawn_axes {
+    int least, most;   // how many
+    bool also_sorted;  // their order may stay as it is
+};
+
+// The rest of a draw. An element has `size_of_element` bytes in the mean of both sides.
+void draw_axes(random_bits& random, std::int64_t least, std::int64_t most, double size_of_element,
+               const drawn_axes& drawn, strided_shape& s) {
     const std::int64_t bytes = draw_log_uniform(random, static_cast<double>(least), static_cast<double>(most));
-    const auto rank = static_cast<std::size_t>(3 + draw_up_to(random, 5));
+    const auto rank = static_cast<std::size_t>(drawn.least + draw_up_to(random, drawn.most - drawn.least));
     // Random cuts of the logarithm of the size give the source's extents.
-    const double size = std::log(static_cast<double>(std::max<std::int64_t>(1, bytes / s.element_size)));
+    const double size = std::log(std::max(1.0, std::floor(static_cast<double>(bytes) / size_of_element)));
     std::vector<double> cuts{0, size};
     for (std::size_t i = 1; i < rank; ++i) cuts.push_back(draw_uniform(random) * size);
     std::sort(cuts.begin(), cuts.end());
@@ -134,7 +164,7 @@ strided_shape draw_permutation(random_bits& random, std::int64_t least, std::int
     do {
         for (std::size_t i = rank - 1; i > 0; --i)
             std::swap(axes[i], axes[static_cast<std::size_t>(draw_up_to(random, static_cast<std::int64_t>(i)))]);
-    } while (std::is_sorted(axes.begin(), axes.end()));
+    } while (!drawn.also_sorted && std::is_sorted(axes.begin(), axes.end()));
     const bool gaps = draw_up_to(random, 3) == 0;
     const std::int64_t special = draw_up_to(random, 7);
     const auto at = static_cast<std::size_t>(draw_up_to(random, static_cast<std::int64_t>(rank) - 1));
@@ -156,6 +186,36 @@ strided_shape draw_permutation(random_bits& random, std::int64_t least, std::int
         s.source_strides.push_back(strides[static_cast<std::size_t>(axis)]);
     }
     s.destination_strides = packed(s.extents);
+}
+
+}  // namespace
+
+strided_shape draw_permutation(random_bits& random, std::int64_t least, std::int64_t most) {
+    strided_shape s;
+    s.element_size = element(random);
+    draw_axes(random, least, most, static_cast<double>(s.element_size), {3, 8, false}, s);
+    return s;
+}
+
+strided_shape draw_conversion(random_bits& random, std::int64_t least, std::int64_t most,
+                              const element_conversion& types) {
+    strided_shape s;
+    s.element_size = size_of(types.cast.to);
+    s.conversion = types;
+    draw_axes(random, least, most, 0.5 * static_cast<double>(s.source_size() + s.element_size), {2, 6, true}, s);
+    if (types.factors == factor_kind::each) {
+        // The scales and biases should be few beside the elements, as those of channels are.
+        constexpr std::int64_t kMost = 4096;
+        const auto rank = static_cast<std::int64_t>(s.extents.size()), first = draw_up_to(random, rank - 1);
+        const auto extent_at = [&](std::int64_t i) { return s.extents[static_cast<std::size_t>((first + i) % rank)]; };
+        std::int64_t i = 0;
+        while (i < rank - 1 && extent_at(i) > kMost) ++i;
+        s.conversion.axis = static_cast<int>((first + i) % rank);
+        if (extent_at(i) > kMost) {
+            s.conversion.factors = factor_kind::one;
+            s.conversion.axis = 0;
+        }
+    }
     return s;
 }
 

@@ -4,7 +4,9 @@ namespace cornerturn {
 
 std::vector<problem::candidate> ways_of(const strided_copy& c, const gpu& on, void (*run)(const moves::plan&)) {
     std::vector<problem::candidate> all;
-    if (c.runs() > moves::kMostRuns) return all;
+    // Of a conversion, elements count, not runs.
+    const std::int64_t in_run = c.converts() ? c.run / c.unit() : 1;
+    if (c.runs() > moves::kMostRuns / in_run) return all;
     for (const moves::candidate& one : moves::candidates(c, on)) {
         if (one.by == moves::kernel_family::nothing) continue;
         all.push_back({moves::text_of(one, c, on), [run, plan = moves::work_out(one, c, on)] { run(plan); },

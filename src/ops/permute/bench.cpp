@@ -1,13 +1,9 @@
 #include "ops/permute/bench.hpp"
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 
-#include "core/tensors.hpp"
-#include "cornerturn/error.hpp"
-#include "ops/permute/operation.hpp"
+#include "ops/copy/tensor_movement.hpp"
+#include "ops/permute/strided_work.hpp"
 
 namespace cornerturn {
 namespace {
@@ -59,7 +55,8 @@ std::vector<bench_cell> permutation_grid(const std::vector<int>& element_sizes,
     for (int size : element_sizes) {
         const auto add = [&](const char* group, const std::vector<std::int64_t>& extents,
                              const std::vector<int>& axes) {
-            grid.push_back({group, std::make_shared<permutation_work>(dtype_of(size), extents, axes, kSeed, true)});
+            grid.push_back({group, std::make_shared<tensor_work>(permute_operation(), dtype_of(size), extents, axes,
+                                                                 kSeed, true)});
         };
         for (const named_shape& s : named_shapes()) {
             if (!has(s.group)) continue;
@@ -75,60 +72,13 @@ std::vector<bench_cell> permutation_grid(const std::vector<int>& element_sizes,
     return grid;
 }
 
-namespace {
-
-// A cell of a file, or of a stored result of a bench.
-bench_cell cell_of(const nlohmann::ordered_json& described) {
-    constexpr std::uint64_t kSeed = 1;
-    const dtype type = dtype_of(described.at("element_size").get<int>());
-    const auto numbers = [&](const char* key) { return described.at(key).get<std::vector<std::int64_t>>(); };
-    const std::string group = described.value("group", "file");
-    if (described.contains("axes")) {
-        const std::vector<std::int64_t> extents = numbers("source_extents");
-        auto axes = described.at("axes").get<std::vector<int>>();
-        permuted_tensor({0, extents, detail::packed_strides(extents)}, axes);  // checks them
-        for (int& axis : axes) axis += axis < 0 ? static_cast<int>(axes.size()) : 0;
-        return {group, std::make_shared<permutation_work>(type, extents, axes, kSeed, true)};
-    }
-    strided_shape shape;
-    shape.element_size = type.size;
-    shape.extents = numbers("extents");
-    shape.source_strides = numbers("source_strides");
-    shape.destination_strides = numbers("destination_strides");
-    shape.source_offset = described.value("source_offset", std::int64_t{0});
-    shape.destination_offset = described.value("destination_offset", std::int64_t{0});
-    shape.kind = group;
-    if (std::min(shape.source_offset, shape.destination_offset) < 0)
-        throw invalid_argument("an offset is negative: it must be 0 or more elements");
-    return {group, std::make_shared<permutation_work>(type, shape, kSeed, true)};
-}
-
-}  // namespace
-
-std::vector<bench_cell> permutation_cells(const nlohmann::ordered_json& described) {
-    std::vector<bench_cell> cells;
-    const auto refuse = [&](const std::exception& wrong) {
-        throw invalid_argument(fmt::format("--cells: cell {} is not a permutation: {}", cells.size(), wrong.what()));
-    };
-    for (const nlohmann::ordered_json& one : described) {
-        try {
-            cells.push_back(cell_of(one));
-        } catch (const nlohmann::json::exception& wrong) {
-            refuse(wrong);
-        } catch (const invalid_argument& wrong) {
-            refuse(wrong);
-        }
-    }
-    return cells;
-}
-
 std::vector<bench_cell> permutation_draws(int count, std::uint64_t seed, const drawn_bytes& bytes) {
     random_bits random(seed);
     std::vector<bench_cell> cells;
     for (int i = 0; i < count; ++i) {
         const strided_shape shape = draw_permutation(random, bytes.least, bytes.most);
         const dtype type = dtype_of(static_cast<int>(shape.element_size));
-        cells.push_back({shape.kind, std::make_shared<permutation_work>(type, shape, seed)});
+        cells.push_back({shape.kind, std::make_shared<tensor_work>(permute_operation(), type, shape, seed)});
     }
     return cells;
 }

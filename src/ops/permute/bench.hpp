@@ -9,9 +9,6 @@
 
 namespace cornerturn {
 
-// "32 x 256 x 56 x 56, axes 0,2,3,1"
-std::string permutation_text(const std::vector<std::int64_t>& extents, const std::vector<std::int64_t>& axes);
-
 std::vector<std::string> permutation_groups();
 
 // The 57 permutations of about 200 MB that were published with HPTT: three tensors for each order of axes. (P.
@@ -25,7 +22,6 @@ const std::vector<published_order>& published_orders();
 
 // The outermost loop is over element sizes.
 std::vector<bench_cell> permutation_grid(const std::vector<int>& element_sizes, const std::vector<std::string>& groups);
-std::vector<bench_cell> permutation_cells(const nlohmann::ordered_json& described);
 std::vector<bench_cell> permutation_draws(int count, std::uint64_t seed, const drawn_bytes& bytes);
 
 }  // namespace cornerturn

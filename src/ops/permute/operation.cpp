@@ -1,171 +1,19 @@
-#include "ops/permute/operation.hpp"
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
-
+// Permutations of axes, as the lab knows them.
 #include <algorithm>
-#include <cstdlib>
-#include <numeric>
 
-#include "cornerturn/error.hpp"
-#include "device/explanation.hpp"
+#include "core/dtype.hpp"
+#include "core/problem.hpp"
 #include "host/choice.hpp"
-#include "move/policy.hpp"
-#include "ops/copy/movement.hpp"
-#include "ops/copy/sectors.hpp"
+#include "ops/copy/tensor_movement.hpp"
 #include "ops/permute/bench.hpp"
-#include "ops/permute/problem.hpp"
+#include "ops/permute/strided_work.hpp"
 
 namespace cornerturn {
-
-const char kernel_traits<strided_work>::kType = 0;
-
 namespace {
 
-using numbers = std::vector<std::int64_t>;
-
-constexpr const char *kShape = "--shape", *kAxes = "--axes", *kProduction = "permute/production",
-                     *kHostProduction = "host/permute";
-constexpr int kMostOffset = 1 << 20;
-
-std::string list_text(const numbers& list) { return fmt::format("{}", fmt::join(list, ",")); }
-std::string axes_text(std::int64_t count) { return fmt::format("{} {}", count, count == 1 ? "axis" : "axes"); }
-
-// What the two options say, checked against each other.
-struct named_permutation {
-    numbers extents;
-    std::vector<int> axes;
-
-    named_permutation(const arguments& given, const numbers& standard, int element_size) {
-        extents = given.list(kShape, standard);
-        const std::string shape = given.text(kShape, list_text(standard));
-        if (extents.size() > kMostAxes)
-            throw invalid_argument(
-                fmt::format("{} is {}: it has {} axes: the limit is 32", kShape, shape, extents.size()));
-        std::int64_t bytes = element_size;
-        for (std::int64_t n : extents) {
-            if (n < 0) throw invalid_argument(fmt::format("{} is {}: an extent must not be negative", kShape, shape));
-        }
-        // Extents of 0 count as 1, so that strides fit too.
-        for (std::int64_t n : extents) {
-            if (__builtin_mul_overflow(bytes, std::max<std::int64_t>(n, 1), &bytes) || bytes > kMostBytes)
-                throw invalid_argument(
-                    fmt::format("{} is {}: this is more than the address space of any machine, with elements of {} {}",
-                                kShape, shape, element_size, element_size == 1 ? "byte" : "bytes"));
-        }
-        // Reverse the axes, as numpy does. For the standard shape, use the most common permutation.
-        numbers otherwise(extents.size());
-        std::iota(otherwise.rbegin(), otherwise.rend(), 0);
-        if (!given.has(kShape)) otherwise = {0, 3, 1, 2};
-        const std::string of = given.has(kShape) ? fmt::format("{} is {}", kShape, shape)
-                                                 : fmt::format("without {} the tensor is {}", kShape, shape);
-        read_axes(given.list(kAxes, otherwise), given.text(kAxes, list_text(otherwise)), of);
-    }
-
-private:
-    static constexpr std::int64_t kMostBytes = std::int64_t{1} << 46;
-
-    // `of` names the shape to which they belong.
-    void read_axes(const numbers& list, const std::string& word, const std::string& of) {
-        const auto rank = static_cast<std::int64_t>(extents.size());
-        if (list.size() != extents.size())
-            throw invalid_argument(fmt::format("{} is {}: it must name each axis once, and {}, which has {}", kAxes,
-                                               word, of, axes_text(rank)));
-        std::vector<bool> seen(extents.size());
-        for (std::int64_t axis : list) {
-            if (axis < -rank || axis >= rank)
-                throw invalid_argument(fmt::format("{} is {}: axis {} must be from {} to {}: {}, which has {}", kAxes,
-                                                   word, axis, -rank, rank - 1, of, axes_text(rank)));
-            const auto at = static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
-            if (seen[at]) throw invalid_argument(fmt::format("{} is {}: axis {} appears twice", kAxes, word, at));
-            seen[at] = true;
-            axes.push_back(static_cast<int>(at));
-        }
-    }
-};
-
-operation_facts permutation_facts() {
-    operation_facts all = element_movement_facts("permute", {"permute"});
-    all.works = "permutations";
-    all.sizes = {{.name = kShape,
-                  .value = "4,56,56,64",
-                  .help = "Extents of the source. Default: 4,56,56,64, or 64,56,56,64 on a GPU.",
-                  .list = true},
-                 {.name = kAxes,
-                  .value = "0,2,3,1",
-                  .help = "For each axis of the destination the number of the source's axis, as in numpy.transpose. "
-                          "Default: 0,3,1,2; all axes reversed if there is a --shape.",
-                  .list = true}};
-    all.layout = {
-        {"--source-offset", "N", "How many elements after a 256-byte boundary the source begins. Default: 0."},
-        {"--destination-offset", "N",
-         "How many elements after a 256-byte boundary the destination begins. Default: 0."}};
-    all.operands = "the tensor";
-    return all;
-}
-
-class permutation final : public element_movement {
+class permutation final : public tensor_movement {
 public:
-    permutation() : element_movement(permutation_facts()) {}
-
-    workload_pointer read(const arguments& given, std::int64_t standard) const override {
-        const dtype type = find_dtype(given.text("--dtype", "f32"));
-        // About as many elements as a matrix of the standard size.
-        const numbers shape = {std::max<std::int64_t>(1, standard / 256 * (standard / 1024)), 56, 56, 64};
-        named_permutation named(given, shape, type.size);
-        return std::make_shared<permutation_work>(
-            type, named.extents, named.axes, static_cast<std::uint64_t>(given.size("--seed", 1)), false,
-            given.whole("--source-offset", 0, 0, kMostOffset), given.whole("--destination-offset", 0, 0, kMostOffset));
-    }
-
-    std::unique_ptr<problem> make(backend on, const std::vector<const workload*>& work,
-                                  const std::vector<const kernel*>& kernels, bool with_yardstick) const override {
-        std::vector<strided_shape> shapes;
-        for (const workload* w : work) {
-            for (const kernel* k : kernels) shapes.push_back(dynamic_cast<const permutation_work&>(*w).shape_for(*k));
-        }
-        const std::uint64_t seed = work.front()->seed();
-        if (on == backend::cuda) return make_cuda_permutation(shapes, seed, with_yardstick);
-        return make_host_permutation(on, shapes, seed);
-    }
-
-    std::vector<option> explain_options() const override {
-        return {{"--on", "cuda|host", "Where the permutation runs. Default: cuda."},
-                {.name = kShape,
-                 .value = "32,56,56,64",
-                 .help = "Extents of the source. Default: 32,56,56,64.",
-                 .list = true},
-                facts().sizes[1],
-                {"--dtype", "u8|u16|f32|f64|c128...", "Type of the elements. Default: f32."},
-                {"--element-size", "BYTES", "Size of an element, instead of --dtype."},
-                facts().layout[0],
-                facts().layout[1],
-                {"--compute-capability", "N", "Compute capability of the GPU: 90 means 9.0. Default: 90."},
-                {"--multiprocessors", "N", "Multiprocessors of the GPU. Default: 132."},
-                {"--shared-memory", "BYTES", "Shared memory that a block can have. Default: 232448."},
-                {"--l2", "BYTES", "Size of the L2 cache. Default: 52428800."}};
-    }
-
-    explanation explain(const arguments& given) const override {
-        const std::string where = given.text("--on", "cuda");
-        if (where != "cuda" && where != "host")
-            throw invalid_argument(fmt::format("--on is '{}': it must be cuda or host", where));
-        const dtype type = find_dtype(given.text("--dtype", "f32"));
-        const int size = given.whole("--element-size", type.size, 1, kMostElementBytes);
-        const named_permutation named(given, {32, 56, 56, 64}, size);
-        strided_shape shape = permuted_shape(named.extents, named.axes, size);
-        shape.source_offset = given.whole("--source-offset", 0, 0, kMostOffset);
-        shape.destination_offset = given.whole("--destination-offset", 0, 0, kMostOffset);
-        if (where == "host") return explained_on_host(named, shape);
-        gpu on;
-        on.capability = given.whole("--compute-capability", on.capability, 0, 9999);
-        on.multiprocessors = given.whole("--multiprocessors", on.multiprocessors, 1, 1 << 16);
-        on.shared_bytes_of_block = given.whole("--shared-memory", on.shared_bytes_of_block, 16 << 10, 1 << 20);
-        if (given.has("--shared-memory")) on.shared_bytes = on.shared_bytes_of_block + 1024;
-        on.l2_bytes = given.size("--l2", on.l2_bytes);
-        return explained(named, shape, on);
-    }
+    permutation() : tensor_movement(permutation_facts()) {}
 
     std::vector<std::string> bench_groups() const override { return permutation_groups(); }
     std::vector<bench_cell> bench_grid(const std::vector<int>& element_sizes,
@@ -174,90 +22,46 @@ public:
     }
     bench_contestants contestants(backend on) const override {
         switch (on) {
-            case backend::cuda: return {kProduction, "baseline/memcpy", "baseline/", "memcpy,copy,cutensor", {}};
+            case backend::cuda:
+                return {"permute/production", "baseline/memcpy", "baseline/", "memcpy,copy,cutensor", {}};
             case backend::host:
-                return {kHostProduction, "host/copy@memcpy", "host/", "copy@streamed,permute_loop,permute_hptt", {}};
+                return {"host/permute", "host/copy@memcpy", "host/", "copy@streamed,permute_loop,permute_hptt", {}};
             default: return {};
         }
     }
     std::vector<bench_cell> bench_draws(int count, std::uint64_t seed, draw_size size) const override {
         return permutation_draws(count, seed, bytes_of(size));
     }
-    std::vector<bench_cell> bench_cells(const nlohmann::ordered_json& described) const override {
-        return permutation_cells(described);
-    }
     bool is_usual_group(const std::string& group) const override { return group != kPublished; }
     // The first axis depends on the element size, so the row's name leaves its length out.
-    std::string bench_row(const std::string& group, const std::string& text, const numbers&) const override {
+    std::string bench_row(const std::string& group, const std::string& text,
+                          const std::vector<std::int64_t>&) const override {
         if (group == kPublished) return text;
         const std::size_t first = text.find(" x "), axes = text.find(", axes ");
         return first == std::string::npos || axes == std::string::npos ? text : "many" + text.substr(first);
     }
 
-    // Sizes are the source's extents, then as many axes.
-    std::string text_of(const numbers& sizes) const override {
-        const auto rank = static_cast<std::ptrdiff_t>(sizes.size() / 2);
-        return permutation_text({sizes.begin(), sizes.begin() + rank}, {sizes.begin() + rank, sizes.end()});
+protected:
+    element_facts elements_of(const arguments& given, std::int64_t) const override {
+        const dtype type = find_dtype(given.text("--dtype", "f32"));
+        return {type, given.whole("--element-size", type.size, 1, kMostElementBytes)};
     }
-    double steps(const numbers& sizes) const override {
-        double all = 1;
-        for (std::size_t i = 0; i < sizes.size() / 2; ++i) all *= static_cast<double>(sizes[i]);
-        return all;
+    element_facts elements_of(const nlohmann::ordered_json& described, std::int64_t) const override {
+        const dtype type = dtype_of(described.at("element_size").get<int>());
+        return {type, type.size};
+    }
+    std::vector<option> element_options() const override {
+        return {{"--element-size", "BYTES", "Size of an element, instead of --dtype."}};
+    }
+    std::string host_choice(const strided_copy& c) const override {
+        return c.is_empty() ? "nothing: the tensor is empty" : host::explain(c);
     }
 
 private:
-    // Nothing is read. The two addresses are far apart.
-    static strided_copy anywhere(const strided_shape& shape) {
-        return shape.copy(reinterpret_cast<const void*>(std::uintptr_t{1} << 40),
-                          reinterpret_cast<void*>(std::uintptr_t{1} << 50));
-    }
-
-    static explanation explained_on_host(const named_permutation& named, const strided_shape& shape) {
-        const strided_copy c = anywhere(shape);
-        const std::string text =
-            fmt::format("{}: {}", kHostProduction, c.is_empty() ? "nothing: the tensor is empty" : host::explain(c));
-        return {text,
-                {{"shape", named.extents},
-                 {"axes", named.axes},
-                 {"element_size", shape.element_size},
-                 {"source_offset", shape.source_offset},
-                 {"destination_offset", shape.destination_offset},
-                 {"on", "host"},
-                 {"choice", text}}};
-    }
-
-    static explanation explained(const named_permutation& named, const strided_shape& shape, const gpu& on) {
-        const strided_copy c = anywhere(shape);
-        const moves::explanation_of_parts chosen = moves::explain_parts(c, on);
-        const std::string choice = fmt::format("{}: {}", kProduction, chosen.text);
-        std::string text = choice;
-        nlohmann::ordered_json others = nlohmann::ordered_json::array();
-        if (chosen.parts == 1) {
-            constexpr std::size_t kShown = 5;
-            const std::vector<moves::candidate> all = moves::candidates(c, on);
-            for (std::size_t i = 1; i < all.size(); ++i) {
-                const std::string other = moves::explain(all[i], c, on);
-                if (i <= kShown)
-                    text += fmt::format("{}  {}", i == 1 ? "\nother ways, from fast to slow:\n" : "\n", other);
-                others.push_back({{"choice", other}, {"predicted_us", all[i].cost}});
-            }
-            if (all.size() > 1 + kShown) text += fmt::format("\n  and {} more", all.size() - 1 - kShown);
-        }
-        const nlohmann::ordered_json json = {{"shape", named.extents},
-                                             {"axes", named.axes},
-                                             {"element_size", shape.element_size},
-                                             {"source_offset", shape.source_offset},
-                                             {"destination_offset", shape.destination_offset},
-                                             {"on", "cuda"},
-                                             {"compute_capability", on.capability},
-                                             {"multiprocessors", on.multiprocessors},
-                                             {"shared_memory", on.shared_bytes_of_block},
-                                             {"l2", on.l2_bytes},
-                                             {"choice", choice},
-                                             {"parts", chosen.parts},
-                                             {"others", others},
-                                             {"predicted_us", chosen.cost}};
-        return {text, json};
+    static operation_facts permutation_facts() {
+        operation_facts all = tensor_movement_facts("permute", {"permute"});
+        all.works = "permutations";
+        return all;
     }
 };
 
@@ -266,196 +70,6 @@ private:
 const operation& permute_operation() {
     static const permutation the_one;
     return the_one;
-}
-
-std::string permutation_text(const numbers& extents, const numbers& axes) {
-    return fmt::format("{}, axes {}", extents.empty() ? "one element" : sizes_text(extents), fmt::join(axes, ","));
-}
-
-// ---- Its work -------------------------------------------------------------------------------------------------------
-
-permutation_work::permutation_work(const dtype& type, numbers source_extents, std::vector<int> axes, std::uint64_t seed,
-                                   bool in_bench, std::int64_t source_offset, std::int64_t destination_offset)
-    : workload(permute_operation(), type, seed),
-      shape_(permuted_shape(source_extents, axes, type.size)),
-      source_extents_(std::move(source_extents)),
-      axes_(std::move(axes)),
-      is_permutation_(true),
-      in_bench_(in_bench) {
-    shape_.source_offset = source_offset;
-    shape_.destination_offset = destination_offset;
-}
-
-permutation_work::permutation_work(const dtype& type, const strided_shape& shape, std::uint64_t seed, bool in_bench)
-    : workload(permute_operation(), type, seed), shape_(shape), is_permutation_(false), in_bench_(in_bench) {
-    const strided_pattern pattern(shape, seed);  // this checks the shape
-    std::int64_t span = pattern.destination.run;
-    for (int i = 0; i < pattern.destination.rank; ++i) {
-        const strided_axis& a = pattern.destination.axes[i];
-        if (a.destination < span)
-            throw invalid_argument("axes of the destination interleave, and gaps cannot be told from elements: " +
-                                   shape.text());
-        span += (a.extent - 1) * a.destination;
-    }
-}
-
-strided_shape permutation_work::plain_copy() const {
-    strided_shape copy;
-    copy.element_size = in_bench_ ? 16 : shape_.element_size;
-    copy.extents = {in_bench_ ? sector_bytes() / 2 / 16 : shape_.elements()};
-    copy.source_strides = copy.destination_strides = {1};
-    if (!in_bench_) {
-        copy.source_offset = shape_.source_offset;
-        copy.destination_offset = shape_.destination_offset;
-    }
-    return copy;
-}
-
-strided_shape permutation_work::shape_for(const kernel& k) const {
-    return k.traits<matrix_work>().copies ? plain_copy() : shape_;
-}
-
-namespace {
-
-std::int64_t sectors_of(const strided_shape& s, const numbers& strides, std::int64_t offset) {
-    std::vector<byte_axis> axes;
-    for (std::size_t i = 0; i < strides.size(); ++i) axes.push_back({s.extents[i], strides[i] * s.element_size});
-    return touched_sectors(offset * s.element_size, s.element_size, axes);
-}
-
-}  // namespace
-
-std::int64_t permutation_work::sector_bytes() const {
-    return kSectorBytes * (sectors_of(shape_, shape_.source_strides, shape_.source_offset) +
-                           sectors_of(shape_, shape_.destination_strides, shape_.destination_offset));
-}
-
-bool permutation_work::writes_whole_sectors() const {
-    if (shape_.elements() == 0) return true;
-    const std::int64_t begin = shape_.destination_offset * shape_.element_size, end = shape_.destination_bytes();
-    const std::int64_t around = begin % kSectorBytes + (kSectorBytes - end % kSectorBytes) % kSectorBytes;
-    return kSectorBytes * sectors_of(shape_, shape_.destination_strides, shape_.destination_offset) ==
-           shape_.elements() * shape_.element_size + around;
-}
-
-double permutation_work::amount(const kernel& k) const {
-    return static_cast<double>(in_bench_ && k.traits<matrix_work>().copies ? sector_bytes() : bytes());
-}
-
-numbers permutation_work::sizes() const {
-    numbers all = source_extents_;
-    all.insert(all.end(), axes_.begin(), axes_.end());
-    return all;
-}
-
-std::int64_t permutation_work::gpu_bytes(const std::vector<const kernel*>&, bool with_yardstick) const {
-    constexpr std::int64_t kBeside = 16 << 20;
-    const strided_shape copy = plain_copy();
-    return std::max(shape_.source_bytes(), copy.source_bytes()) +
-           std::max(shape_.destination_bytes(), copy.destination_bytes()) + (with_yardstick ? bytes() / 2 : 0) +
-           kBeside;
-}
-
-std::string permutation_work::text() const {
-    return is_permutation_ ? permutation_text(source_extents_, {axes_.begin(), axes_.end()}) : shape_.text();
-}
-
-void permutation_work::describe(nlohmann::ordered_json& cell) const {
-    // "shape" is its text.
-    if (is_permutation_)
-        cell.update({{"source_extents", source_extents_}, {"axes", axes_}});
-    else
-        cell.update({{"extents", shape_.extents},
-                     {"source_strides", shape_.source_strides},
-                     {"destination_strides", shape_.destination_strides}});
-    cell.update({{"element_size", shape_.element_size},
-                 {"source_offset", shape_.source_offset},
-                 {"destination_offset", shape_.destination_offset},
-                 {"bytes", bytes()},
-                 {"sector_bytes", sector_bytes()}});
-}
-
-nlohmann::ordered_json permutation_work::layout() const {
-    nlohmann::ordered_json its = nlohmann::ordered_json::object();
-    if (shape_.source_offset != 0) its["source_offset"] = shape_.source_offset;
-    if (shape_.destination_offset != 0) its["destination_offset"] = shape_.destination_offset;
-    return its;
-}
-
-// There are no options for strides.
-std::string permutation_work::options() const {
-    return is_permutation_ ? workload::options() : fmt::format("{} of {} bytes, seed {}", text(), type().size, seed());
-}
-
-namespace {
-
-// Row-major, with gaps of up to 7 elements after each axis.
-numbers strides_with_gaps(random_bits& random, const numbers& extents) {
-    numbers strides(extents.size());
-    std::int64_t stride = 1;
-    for (std::size_t i = extents.size(); i-- > 0;) {
-        strides[i] = stride;
-        stride = stride * std::max<std::int64_t>(extents[i], 1) + draw_up_to(random, 7);
-    }
-    return strides;
-}
-
-// The same axes for a small tensor, with gaps on both sides and off its boundaries.
-strided_shape small_permutation(random_bits& random, numbers extents, const std::vector<int>& axes, int element_size) {
-    constexpr std::int64_t kStep = 8, kMostElements = 1 << 15;
-    for (std::int64_t& n : extents) n = small_like(n, kStep);
-    // With many axes, even small extents give many elements.
-    std::int64_t elements = 1;
-    for (std::int64_t& n : extents) {
-        n = std::min(n, std::max<std::int64_t>(1, kMostElements / std::max<std::int64_t>(elements, 1)));
-        elements *= n;
-    }
-    strided_shape s = permuted_shape(extents, axes, element_size);
-    const numbers source = strides_with_gaps(random, extents);
-    for (std::size_t i = 0; i < axes.size(); ++i) s.source_strides[i] = source[static_cast<std::size_t>(axes[i])];
-    s.destination_strides = strides_with_gaps(random, s.extents);
-    s.source_offset = 1 + draw_up_to(random, 4);
-    s.destination_offset = 1 + draw_up_to(random, 4);
-    return s;
-}
-
-}  // namespace
-
-// The same permutation of a small tensor; and copies drawn as for a bench, which may have gaps, reversed axes and
-// repeated axes.
-std::vector<workload_pointer> permutation_work::trials() const {
-    constexpr std::int64_t kLeastBytes = 1 << 16, kMostBytes = 1 << 17, kLeastElements = 1 << 12,
-                           kMostElements = 1 << 18;
-    constexpr std::size_t kDraws = 3;
-    random_bits random(seed());
-    std::vector<strided_shape> shapes;
-    if (is_permutation_) shapes.push_back(small_permutation(random, source_extents_, axes_, type().size));
-    while (shapes.size() < kDraws + is_permutation_) {
-        strided_shape drawn = draw_permutation(random, kLeastBytes, kMostBytes);
-        // Extents that were rounded to powers of two may have made it many times larger or smaller.
-        if (drawn.elements() < kLeastElements || drawn.elements() > kMostElements) continue;
-        drawn.element_size = shape_.element_size;
-        shapes.push_back(std::move(drawn));
-    }
-    std::vector<workload_pointer> all;
-    for (const strided_shape& s : shapes)
-        all.push_back(std::make_shared<permutation_work>(type(), s, random() >> 1, false));
-    return all;
-}
-
-std::string permutation_work::why_not_run(const kernel& k) const {
-    if (k.traits<matrix_work>().copies || k.takes(static_cast<int>(shape_.element_size))) return {};
-    return fmt::format("does not take {}-byte elements", shape_.element_size);
-}
-
-std::shared_ptr<const workload> permutation_work::among(const std::vector<const kernel*>& kernels,
-                                                        std::uint64_t seed) const {
-    const auto work = is_permutation_
-                          ? std::make_shared<permutation_work>(type(), source_extents_, axes_, seed, in_bench_,
-                                                               shape_.source_offset, shape_.destination_offset)
-                          : std::make_shared<permutation_work>(type(), shape_, seed, in_bench_);
-    for (const kernel* k : kernels) work->finite_only_ = work->finite_only_ || finite_only_for(*k);
-    return work;
 }
 
 }  // namespace cornerturn

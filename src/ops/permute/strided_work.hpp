@@ -1,30 +1,9 @@
-// The task of kernels that copy between tensors of any strides, and what the registry knows of such kernels.
+// The task of the kernels of permutations, and their operation.
 #pragma once
 
-#include <cstdint>
-
-#include "cornerturn/tensor_view.hpp"
-#include "device/registry.hpp"
+#include "ops/copy/strided_work.hpp"
 
 namespace cornerturn {
-
-// Extents are in the destination's order of axes. Strides count elements; the source's may have any sign, or be 0. Both
-// addresses are those of the element at index 0 of every axis. They are multiples of the largest power of two that
-// divides element_size.
-struct strided_work {
-    const void* source;
-    void* destination;
-    int element_size;
-    int rank;
-    std::int64_t extents[kMostAxes], source_strides[kMostAxes], destination_strides[kMostAxes];
-};
-
-template <>
-struct kernel_traits<strided_work> {
-    bool arithmetic = false;  // treats elements as numbers: a NaN, infinity or denormal may come back altered
-
-    static const char kType;
-};
 
 const operation& permute_operation();
 

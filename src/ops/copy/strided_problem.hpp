@@ -1,4 +1,4 @@
-// The verifier of copies between tensors, in any memory.
+// The verifier of copies between tensors and of conversions, in any memory.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 #include "core/matrix_work.hpp"
 #include "core/patterned_tensor.hpp"
 #include "cornerturn/error.hpp"
-#include "ops/permute/operation.hpp"
+#include "ops/copy/tensor_movement.hpp"
 
 namespace cornerturn {
 
@@ -34,7 +34,6 @@ std::string describe_wrong_gap(const strided_shape& shape, const strided_pattern
                                std::int64_t byte);
 
 matrix_work matrix_of(const strided_shape& shape, const void* source, void* destination);
-strided_work work_of(const strided_shape& shape, const void* source, void* destination);
 
 // Memory has a type `buffer`, which begins at a multiple of 256 bytes. It fills and checks buffers.
 template <class Memory>
@@ -46,15 +45,17 @@ public:
           on_(on),
           source_(most(shapes, &strided_shape::source_bytes)),
           destination_(most(shapes, &strided_shape::destination_bytes)),
+          numbers_(most(shapes, &strided_shape::factors) * kBytesOfFactor),
           seed_(seed) {
         use(shapes.front());
     }
 
     bool take(const workload& work, const kernel& k) override {
-        const auto* const copy = dynamic_cast<const permutation_work*>(&work);
+        const auto* const copy = dynamic_cast<const tensor_work*>(&work);
         if (copy == nullptr) return false;
         const strided_shape shape = copy->shape_for(k);
-        if (shape.source_bytes() > source_.capacity() || shape.destination_bytes() > destination_.capacity())
+        if (shape.source_bytes() > source_.capacity() || shape.destination_bytes() > destination_.capacity() ||
+            shape.factors() * kBytesOfFactor > numbers_.capacity())
             return false;
         seed_ = work.seed();
         finite_only_ = copy->finite_only_for(k);
@@ -66,6 +67,7 @@ public:
     void prepare() override {
         memory_.reserve(source_, destination_);
         fill(source_, side::source);
+        fill_numbers();
         prepare_outputs();
     }
     void prepare_outputs() override { fill(destination_, side::destination); }
@@ -79,7 +81,7 @@ public:
             return [run = k.built_for<matrix_work>(on_)->run,
                     work = matrix_of(shape_, source_.data(), destination_.data())] { run(work); };
         return [run = k.built_for<strided_work>(on_)->run,
-                work = work_of(shape_, source_.data(), destination_.data())] { run(work); };
+                work = shape_.work(source_.data(), destination_.data(), numbers())] { run(work); };
     }
 
 protected:
@@ -88,6 +90,7 @@ protected:
         if (found.passed()) found.fault = wrong_in(source_, side::source);
         if (found.passed()) found.fault = memory_.check_guards(destination_, "destination");
         if (found.passed()) found.fault = memory_.check_guards(source_, "source");
+        if (found.passed()) found.fault = memory_.check_guards(numbers_, "scales");
         return found;
     }
     // Empty if nothing is wrong.
@@ -105,13 +108,16 @@ protected:
     }
 
     const strided_shape& shape() const { return shape_; }
+    const float* numbers() const { return reinterpret_cast<const float*>(numbers_.data()); }
     Memory memory_;
     backend on_;
-    typename Memory::buffer source_, destination_;
+    typename Memory::buffer source_, destination_, numbers_;  // the scales, and after them the biases
     std::uint64_t seed_;
     bool finite_only_ = false;
 
 private:
+    static constexpr std::int64_t kBytesOfFactor = 2 * sizeof(float);
+
     static std::int64_t most(const std::vector<strided_shape>& shapes, std::int64_t (strided_shape::*bytes)() const) {
         std::int64_t all = 0;
         for (const strided_shape& s : shapes) all = std::max(all, (s.*bytes)());
@@ -121,6 +127,15 @@ private:
         shape_ = shape;
         source_.use(shape.source_bytes());
         destination_.use(shape.destination_bytes());
+        numbers_.use(shape.factors() * kBytesOfFactor);
+    }
+    void fill_numbers() {
+        const std::int64_t count = shape_.factors();
+        std::vector<float> all;
+        for (std::int64_t i = 0; i < count; ++i) all.push_back(pattern_scale(i, seed_));
+        for (std::int64_t i = 0; i < count; ++i) all.push_back(pattern_bias(i, seed_));
+        memory_.fill_guards(numbers_);
+        memory_.write(numbers_, all);
     }
     void fill(typename Memory::buffer& buffer, side which) {
         memory_.fill_guards(buffer);
@@ -136,10 +151,9 @@ private:
     strided_shape shape_;
 };
 
-// Problems in host memory and on a GPU, for the operation's make().
-std::unique_ptr<problem> make_host_permutation(backend on, const std::vector<strided_shape>& shapes,
-                                               std::uint64_t seed);
-std::unique_ptr<problem> make_cuda_permutation(const std::vector<strided_shape>& shapes, std::uint64_t seed,
-                                               bool with_yardstick);
+// Problems in host memory and on a GPU, for tensor_movement::make().
+std::unique_ptr<problem> make_host_tensors(backend on, const std::vector<strided_shape>& shapes, std::uint64_t seed);
+std::unique_ptr<problem> make_cuda_tensors(const std::vector<strided_shape>& shapes, std::uint64_t seed,
+                                           bool with_yardstick);
 
 }  // namespace cornerturn

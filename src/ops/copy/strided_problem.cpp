@@ -1,7 +1,8 @@
-// Copies between tensors in host memory, which are verified there.
-#include "ops/permute/problem.hpp"
+// Copies between tensors in host memory, and conversions, which are verified there.
+#include "ops/copy/strided_problem.hpp"
 
 #include <cstdlib>
+#include <cstring>
 
 namespace cornerturn {
 namespace {
@@ -41,18 +42,25 @@ struct host_memory {
     std::vector<unsigned char> read(const buffer& b, std::int64_t at, std::int64_t bytes) const {
         return {b.data() + at, b.data() + at + bytes};
     }
+    void write(buffer& b, const std::vector<float>& numbers) {
+        if (!numbers.empty()) std::memcpy(b.data(), numbers.data(), numbers.size() * sizeof(float));
+    }
     std::string check_guards(const buffer& b, const char* name) const { return b.check_guards(name); }
 };
 
-class host_permutation final : public strided_problem<host_memory> {
+class host_tensors final : public strided_problem<host_memory> {
 public:
-    host_permutation(backend on, const std::vector<strided_shape>& shapes, std::uint64_t seed)
+    host_tensors(backend on, const std::vector<strided_shape>& shapes, std::uint64_t seed)
         : strided_problem(on, {}, shapes, seed) {}
 
     std::function<void()> bind_yardstick() const override { return {}; }
     std::vector<buffer> buffers() const override {
-        return {{"source", source_.data(), source_.size(), source_.capacity(), false, true},
-                {"destination", destination_.data(), destination_.size(), destination_.capacity(), true, false}};
+        std::vector<buffer> all = {
+            {"source", source_.data(), source_.size(), source_.capacity(), false, true},
+            {"destination", destination_.data(), destination_.size(), destination_.capacity(), true, false}};
+        if (numbers_.capacity() > 0)
+            all.push_back({"scales", numbers_.data(), numbers_.size(), numbers_.capacity(), false, true});
+        return all;
     }
 
     // A tile is known by the first byte that it writes and by its number of elements. All elements are filled and
@@ -84,22 +92,26 @@ public:
 }  // namespace
 
 strided_pattern::strided_pattern(const strided_shape& shape, std::uint64_t seed, bool finite_only) {
-    source.element_size = destination.element_size = static_cast<int>(shape.element_size);
+    source.element_size = static_cast<int>(shape.source_size());
+    destination.element_size = static_cast<int>(shape.element_size);
+    source.conversion = destination.conversion = shape.conversion;
+    source.is_source = true;
     source.seed = destination.seed = seed;
     source.finite_only = destination.finite_only = finite_only;
     if (shape.elements() == 0) return;
     constexpr std::uintptr_t kSource = std::uintptr_t{1} << 40, kDestination = std::uintptr_t{1} << 50;
     const strided_copy c = shape.copy(reinterpret_cast<const void*>(kSource), reinterpret_cast<void*>(kDestination));
-    const std::int64_t size = shape.element_size;
+    const std::int64_t from_size = shape.source_size(), size = shape.element_size;
     source.offset = shape.source_offset;
-    source.run = shape.source_bytes() / size - shape.source_offset;
+    source.run = shape.source_bytes() / from_size - shape.source_offset;
     destination.offset = shape.destination_offset;
     destination.run = c.run / size;
-    destination.first = static_cast<std::int64_t>(c.source - kSource) / size - shape.source_offset;
+    destination.first = static_cast<std::int64_t>(c.source - kSource) / from_size - shape.source_offset;
+    destination.factor = c.by.first;
     destination.rank = c.rank;
     for (int i = 0; i < c.rank; ++i) {
         const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
-        destination.axes[i] = {a.extent, a.source / size, a.destination / size};
+        destination.axes[i] = {a.extent, a.source / from_size, a.destination / size, a.factor};
     }
 }
 
@@ -112,12 +124,14 @@ patterned_tensor strided_pattern::before(side which) const {
 std::string describe_wrong_element(const strided_shape& shape, const strided_pattern& pattern, side which,
                                    std::int64_t position, const unsigned char* found) {
     const patterned_tensor& after = pattern.of(which);
-    const std::int64_t index = after.at(position).index;
+    const patterned_tensor::stretch here = after.at(position);
+    const std::int64_t index = here.index;
     if (which == side::source)
         return fmt::format("the source was changed at its element {} (counted from the lowest address)", index);
     const auto element_of = [&](const patterned_tensor& tensor) {
         std::vector<unsigned char> bytes(static_cast<std::size_t>(tensor.element_size));
-        with_elements(tensor, [&](auto elements) { elements.put(bytes.data(), static_cast<std::uint64_t>(index)); });
+        with_tensor_elements(
+            tensor, [&](auto elements) { elements.put(bytes.data(), static_cast<std::uint64_t>(index), here.factor); });
         return bytes;
     };
     return fmt::format("destination {} {}, the source's element {} (counted from the lowest address) (seed {})",
@@ -148,24 +162,8 @@ matrix_work matrix_of(const strided_shape& shape, const void* source, void* dest
             .element_size = static_cast<int>(shape.element_size)};
 }
 
-strided_work work_of(const strided_shape& shape, const void* source, void* destination) {
-    const std::int64_t size = shape.element_size;
-    strided_work work{.source = static_cast<const unsigned char*>(source) + shape.source_first() * size,
-                      .destination = static_cast<unsigned char*>(destination) + shape.destination_first() * size,
-                      .element_size = static_cast<int>(size),
-                      .rank = static_cast<int>(shape.extents.size()),
-                      .extents = {},
-                      .source_strides = {},
-                      .destination_strides = {}};
-    std::copy(shape.extents.begin(), shape.extents.end(), work.extents);
-    std::copy(shape.source_strides.begin(), shape.source_strides.end(), work.source_strides);
-    std::copy(shape.destination_strides.begin(), shape.destination_strides.end(), work.destination_strides);
-    return work;
-}
-
-std::unique_ptr<problem> make_host_permutation(backend on, const std::vector<strided_shape>& shapes,
-                                               std::uint64_t seed) {
-    return std::make_unique<host_permutation>(on, shapes, seed);
+std::unique_ptr<problem> make_host_tensors(backend on, const std::vector<strided_shape>& shapes, std::uint64_t seed) {
+    return std::make_unique<host_tensors>(on, shapes, seed);
 }
 
 }  // namespace cornerturn

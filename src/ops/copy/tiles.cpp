@@ -1,7 +1,6 @@
-#include "ops/permute/tiles.hpp"
+#include "ops/copy/tiles.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <numeric>
 #include <vector>
@@ -27,8 +26,8 @@ std::vector<int> by_source(const strided_words& w) {
 
 // Whether the words of every tile, in that order, come in whole vectors of 16 bytes.
 bool in_vectors(const strided_words& w, const steps_of_axes& steps, const std::vector<int>& order,
-                std::int64_t strided_axis::*stride, std::uintptr_t begin) {
-    std::int64_t behind = w.unit;  // bytes that are contiguous
+                std::int64_t strided_axis::*stride, int unit, std::uintptr_t begin) {
+    std::int64_t behind = unit;  // bytes that are contiguous
     std::uint64_t others = begin;
     bool joined = true;
     for (int i : order) {
@@ -49,10 +48,12 @@ tile_layout layout_of(const strided_words& w, const steps_of_axes& steps) {
     p.source = w.source;
     p.destination = w.destination;
     p.unit = w.unit;
+    p.source_unit = w.source_unit;
     p.elements = w.elements;
+    p.first_factor = w.first_factor;
     if (w.words == 0) return p;
     tile_layout::cut_axis* const cuts[] = {&p.rows, &p.cols};
-    for (tile_layout::cut_axis* c : cuts) *c = {1, 1, divider(1), 0, 0};
+    for (tile_layout::cut_axis* c : cuts) *c = {1, 1, divider(1), 0, 0, 0};
     std::vector<int> cut_of(static_cast<std::size_t>(w.rank), -1), place(static_cast<std::size_t>(w.rank));
     int cut = 0;
     std::int64_t tiles = 1;
@@ -70,11 +71,13 @@ tile_layout layout_of(const strided_words& w, const steps_of_axes& steps) {
             throw unsupported("a grid has at most 2147483647 blocks");
         if (inside == 1) {
             p.outer_extents[p.outer_rank] = a.extent;
+            p.outer_factors[p.outer_rank] = a.factor;
             p.outer[p.outer_rank++] = {divider(static_cast<unsigned>(a.extent)), a.source, a.destination};
         } else if (inside < a.extent) {
             cut_of[static_cast<std::size_t>(i)] = cut;
-            *cuts[cut++] = {a.extent, static_cast<int>(inside), divider(static_cast<unsigned>(along)), a.source,
-                            a.destination};
+            *cuts[cut++] = {
+                a.extent, static_cast<int>(inside), divider(static_cast<unsigned>(along)), a.source, a.destination,
+                a.factor};
         }
     }
     p.tiles = static_cast<unsigned>(tiles);
@@ -83,7 +86,8 @@ tile_layout layout_of(const strided_words& w, const steps_of_axes& steps) {
         for (int i : order) {
             const auto at = static_cast<std::size_t>(i);
             if (steps[at] > 1)
-                into[rank++] = {divider(static_cast<unsigned>(steps[at])), w.axes[i].*stride, cut_of[at], place[at]};
+                into[rank++] = {divider(static_cast<unsigned>(steps[at])), w.axes[i].*stride, cut_of[at], place[at],
+                                w.axes[i].factor};
         }
         return rank;
     };
@@ -91,9 +95,9 @@ tile_layout layout_of(const strided_words& w, const steps_of_axes& steps) {
     std::sort(destination_order.begin(), destination_order.end());
     p.rank = digits(source_order, &strided_axis::source, p.read);
     digits(destination_order, &strided_axis::destination, p.write);
-    p.read_vectors =
-        in_vectors(w, steps, source_order, &strided_axis::source, reinterpret_cast<std::uintptr_t>(w.source));
-    p.write_vectors = in_vectors(w, steps, destination_order, &strided_axis::destination,
+    p.read_vectors = in_vectors(w, steps, source_order, &strided_axis::source, w.source_unit,
+                                reinterpret_cast<std::uintptr_t>(w.source));
+    p.write_vectors = in_vectors(w, steps, destination_order, &strided_axis::destination, w.unit,
                                  reinterpret_cast<std::uintptr_t>(w.destination));
     return p;
 }
@@ -123,15 +127,6 @@ void grow(const strided_words& w, steps_of_axes& steps) {
 
 }  // namespace
 
-strided_copy canonical(const strided_work& work) {
-    std::array<strided_axis, kMostAxes> axes;
-    for (int i = 0; i < work.rank; ++i)
-        axes[static_cast<std::size_t>(i)] = {work.extents[i], work.source_strides[i] * work.element_size,
-                                             work.destination_strides[i] * work.element_size};
-    return canonical(reinterpret_cast<std::uintptr_t>(work.source), reinterpret_cast<std::uintptr_t>(work.destination),
-                     work.element_size, axes.data(), work.rank);
-}
-
 strided_words words_of(const strided_work& work) {
     const strided_copy c = canonical(work);
     strided_words w{};
@@ -139,9 +134,11 @@ strided_words words_of(const strided_work& work) {
     w.destination = reinterpret_cast<unsigned char*>(c.destination);
     if (c.is_empty()) return w;
     w.unit = c.unit();
+    w.source_unit = c.source_unit();
     w.elements = w.unit / work.element_size;
     w.words = c.bytes() / w.unit;
-    if (c.run > w.unit) w.axes[w.rank++] = {c.run / w.unit, w.unit, w.unit};
+    w.first_factor = c.by.first;
+    if (c.run > w.unit) w.axes[w.rank++] = {c.run / w.unit, w.source_unit, w.unit};
     for (int i = 0; i < c.rank; ++i) w.axes[w.rank++] = c.axes[static_cast<std::size_t>(i)];
     return w;
 }
@@ -168,8 +165,8 @@ tile_layout layout_of_two_axes(const strided_words& words, int steps, const char
 tile_layout layout_of_lines(const strided_words& words, int line) {
     steps_of_axes inside(static_cast<std::size_t>(words.rank), 1);
     const std::vector<int> of_source = by_source(words);
-    const auto take = [&](auto axis_at, std::int64_t strided_axis::*stride) {
-        std::int64_t bytes = words.unit;
+    const auto take = [&](auto axis_at, std::int64_t strided_axis::*stride, int unit) {
+        std::int64_t bytes = unit;
         for (int k = 0; k < words.rank && bytes < line; ++k) {
             const int i = axis_at(k);
             const strided_axis& a = words.axes[i];
@@ -184,8 +181,8 @@ tile_layout layout_of_lines(const strided_words& words, int line) {
             if (steps < a.extent) break;
         }
     };
-    take([](int k) { return k; }, &strided_axis::destination);
-    take([&](int k) { return of_source[static_cast<std::size_t>(k)]; }, &strided_axis::source);
+    take([](int k) { return k; }, &strided_axis::destination, words.unit);
+    take([&](int k) { return of_source[static_cast<std::size_t>(k)]; }, &strided_axis::source, words.source_unit);
     grow(words, inside);
     return layout_of(words, inside);
 }

@@ -1,4 +1,4 @@
-// Copies between tensors in a GPU's memory, which are verified there.
+// Copies between tensors in a GPU's memory, and conversions, which are verified there.
 #if defined(CORNERTURN_WITH_CUDA)
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 #include "device/cuda_memory.hpp"
 #include "device/cuda_problem.hpp"
 #include "device/verifier_kernels.hpp"
+#include "ops/copy/strided_problem.hpp"
 #include "ops/copy/ways.hpp"
-#include "ops/permute/problem.hpp"
 
 namespace cornerturn {
 namespace {
@@ -30,15 +30,22 @@ struct cuda_memory {
         CORNERTURN_CUDA(cudaMemcpy(found.data(), b.data() + at, found.size(), cudaMemcpyDeviceToHost));
         return found;
     }
+    void write(buffer& b, const std::vector<float>& numbers) {
+        if (numbers.empty()) return;
+        // Waits for the copy: the numbers do not live longer than this call.
+        CORNERTURN_CUDA(
+            cudaMemcpyAsync(b.data(), numbers.data(), numbers.size() * sizeof(float), cudaMemcpyHostToDevice, stream));
+        CORNERTURN_CUDA(cudaStreamSynchronize(stream));
+    }
     std::string check_guards(const buffer& b, const char* name) const { return b.check_guards(name, stream); }
 };
 
-class cuda_permutation final : public strided_problem<cuda_memory> {
+class cuda_tensors final : public strided_problem<cuda_memory> {
 public:
-    cuda_permutation(const std::vector<strided_shape>& shapes, std::uint64_t seed, bool with_yardstick)
+    cuda_tensors(const std::vector<strided_shape>& shapes, std::uint64_t seed, bool with_yardstick)
         : strided_problem(backend::cuda, {device::current_stream()}, shapes, seed) {
         if (!with_yardstick) return;
-        for (const strided_shape& s : shapes) copied_ = std::max(copied_, s.elements() * s.element_size);
+        for (const strided_shape& s : shapes) copied_ = std::max(copied_, s.moved_bytes() / 2);
         copy_ = std::make_unique<device::device_memory>(copied_);
     }
 
@@ -47,7 +54,7 @@ public:
     }
 
     std::function<void()> bind_yardstick() const override {
-        // A source that repeats elements is smaller than what is moved.
+        // A source that repeats elements is smaller than what is moved, and so is one of narrower elements.
         return [to = copy_->get, from = source_.size() >= moved() ? source_.data() : destination_.data(),
                 bytes = static_cast<std::size_t>(moved())] {
             CORNERTURN_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, device::current_stream()));
@@ -56,12 +63,12 @@ public:
 
     std::vector<candidate> candidates() const override {
         if (shape().elements() == 0) return {};
-        return ways_of(shape().copy(source_.data(), destination_.data()), device::gpu_of(device::current_device()),
-                       moves::run_on_gpu);
+        return ways_of(shape().copy(source_.data(), destination_.data(), numbers()),
+                       device::gpu_of(device::current_device()), moves::run_on_gpu);
     }
 
 private:
-    std::int64_t moved() const { return shape().elements() * shape().element_size; }
+    std::int64_t moved() const { return shape().moved_bytes() / 2; }
 
     // The position of tensors and their copy in memory changes memcpy's speed by a percent. So all kernels of a ladder
     // share them.
@@ -71,9 +78,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<problem> make_cuda_permutation(const std::vector<strided_shape>& shapes, std::uint64_t seed,
-                                               bool with_yardstick) {
-    return std::make_unique<cuda_permutation>(shapes, seed, with_yardstick);
+std::unique_ptr<problem> make_cuda_tensors(const std::vector<strided_shape>& shapes, std::uint64_t seed,
+                                           bool with_yardstick) {
+    return std::make_unique<cuda_tensors>(shapes, seed, with_yardstick);
 }
 
 }  // namespace cornerturn
@@ -81,10 +88,10 @@ std::unique_ptr<problem> make_cuda_permutation(const std::vector<strided_shape>&
 #else
 
 #include "cornerturn/error.hpp"
-#include "ops/permute/problem.hpp"
+#include "ops/copy/strided_problem.hpp"
 
 namespace cornerturn {
-std::unique_ptr<problem> make_cuda_permutation(const std::vector<strided_shape>&, std::uint64_t, bool) {
+std::unique_ptr<problem> make_cuda_tensors(const std::vector<strided_shape>&, std::uint64_t, bool) {
     throw unsupported("no GPU to run on: this program was built without CUDA");
 }
 }  // namespace cornerturn

@@ -5,22 +5,23 @@
 #include "core/divider.hpp"
 #include "core/strided.hpp"
 #include "move/kernels/work.hpp"
-#include "ops/permute/strided_work.hpp"
+#include "ops/copy/strided_work.hpp"
 
 namespace cornerturn {
 
-strided_copy canonical(const strided_work& work);
-
-// A copy in words, the widest that alignment and the runs of both sides allow. The axes are sorted by the destination's
+// A copy in words, the widest that alignment and the runs of both sides allow. The words of a conversion are elements,
+// which have another size in the source. The axes are sorted by the destination's
 // stride, which is positive. The words of a run are an axis too.
 struct strided_words {
     const unsigned char* source;
     unsigned char* destination;
-    int unit;      // bytes in a word
-    int elements;  // in a word
+    int unit;         // bytes in a word
+    int source_unit;  // in the source
+    int elements;     // in a word
     int rank;
     strided_axis axes[kMostAxes + 1];
     std::int64_t words;
+    std::int64_t first_factor;  // of a conversion
 
     // The axis with the smallest step in the source, without axes that repeat it. -1 if there is none.
     int fastest_of_source() const;
@@ -33,12 +34,13 @@ struct inner_digit {
     std::int64_t stride;  // bytes
     int cut;              // 0, 1: along the tiling's rows or columns, so the last tiles are not whole; -1: neither
     int place;            // words further in the tile, as it is read
+    std::int64_t factor;  // scales of a conversion
 };
 
 struct tile_layout {
     const unsigned char* source;
     unsigned char* destination;
-    int unit, elements;
+    int unit, source_unit, elements;
     unsigned tiles;  // 0: there is nothing to do
 
     // The axes from which tiles are cut: steps in a tile, number of tiles, and bytes in a step. Tiles count columns
@@ -48,10 +50,12 @@ struct tile_layout {
         int steps;
         divider tiles;
         std::int64_t source, destination;
+        std::int64_t factor;  // scales of a conversion in a step
     } rows, cols;
     int outer_rank;
     moves::digit outer[kMostAxes + 1];
-    std::int64_t outer_extents[kMostAxes + 1];
+    std::int64_t outer_extents[kMostAxes + 1], outer_factors[kMostAxes + 1];
+    std::int64_t first_factor;  // of index 0 of every axis
 
     static constexpr int kMostInner = 16;
     int words, rank;
