@@ -302,13 +302,17 @@ def text_of(fitted, p):
             lines.append("     " + nested(fitted.each_unit(p, kind)[c]) + ",")
         lines.append("     " + ", ".join(number(exp(p[kind][c])) for kind in OF_CLASS) + "},")
     lines.append("};")
+    before = dict(re.findall(r"(inline constexpr row_factors k\w+Factors\[\] =) (.*);", generated_part(HEADER.read_text())))
     for name in WITH_ROWS:
+        declaration = f"inline constexpr row_factors k{name.title().replace('_', '')}Factors[] ="
         family = NUMBERS[name] * 1000
         known = {int(row) - family: i for i, row in enumerate(fitted.rows) if 0 <= row - family < 1000}
         if known:
             factors = [f"{{{number(exp(p['row memory'][known[row]]))}, {number(exp(p['row work'][known[row]]))}}}"
                        if row in known else "{1, 1}" for row in range(max(known) + 1)]
-            lines.append(f"inline constexpr row_factors k{name.title().replace('_', '')}Factors[] = {{" + ", ".join(factors) + "};")
+            lines.append(f"{declaration} {{" + ", ".join(factors) + "};")
+        elif declaration in before:  # not measured
+            lines.append(f"{declaration} {before[declaration]};")
     return "\n".join(lines)
 
 

@@ -95,8 +95,7 @@ struct converted {
     struct loaded {
         source_unit units[kPerVector];
     };
-    static constexpr int kResident = sizeof(loaded) <= 8 ? 1536 : 1024,
-                         kAtOnce = moves::rows_vectors_at_once(kUnit, kSourceUnit);
+    static constexpr int kResident = 1024, kAtOnce = moves::rows_vectors_at_once(kUnit, kSourceUnit);
     static constexpr int kAround = kSourceUnit < 4 && sizeof(loaded) >= 4 ? 3 : 0;
 
     static __device__ __forceinline__ std::int64_t factor_of_run(const cast_work& w, int axis, unsigned at) {

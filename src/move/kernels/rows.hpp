@@ -26,8 +26,8 @@ __global__ void CORNERTURN_RESIDENT(moves::kMostThreads, Move::kResident)
     CORNERTURN_UNROLL_BY(1)
     for (unsigned i0 = thread; i0 < rows * w.vectors; i0 += threads * kAtOnce) {
         typename Move::loaded sources[kAtOnce];
-        byte* to[kAtOnce];  // null: a vector that is not whole
-        std::int64_t factors[kAtOnce];
+        byte* to[kAtOnce];     // null: a vector that is not whole
+        int factors[kAtOnce];  // the numbers of their first scales and biases: a launch has fewer than 2^31 units
         CORNERTURN_UNROLL
         for (int n = 0; n < kAtOnce; ++n) {
             const unsigned i = i0 + static_cast<unsigned>(n) * threads;
@@ -44,7 +44,7 @@ __global__ void CORNERTURN_RESIDENT(moves::kMostThreads, Move::kResident)
             if (kUnit == kVectorBytes && at >= w.run) continue;
             const std::int64_t nth = at / kUnit;
             const byte* const from = w.source + place.source + (kUnit == kSourceUnit ? at : nth * kSourceUnit);
-            factors[n] = factor + nth * Move::factor_in_run(by);
+            factors[n] = static_cast<int>(factor + nth * Move::factor_in_run(by));
             // Whole words are read, which may begin before the vector and end after it.
             constexpr int kAround = Move::kAround, kRead = kVectorBytes / kUnit * kSourceUnit;
             to[n] = run + at;

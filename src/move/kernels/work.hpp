@@ -51,7 +51,7 @@ constexpr int resident_threads_of_packed(bool by_words) { return by_words ? 1024
 // Vectors of 16 bytes of the destination that a thread of `copy_rows` loads before it writes the first, if it converts.
 constexpr int rows_vectors_at_once(int unit, int source_unit) {
     const int read = 16 / unit * source_unit;  // bytes
-    return read >= 64 ? 1 : read == 32 ? 2 : 4;
+    return read >= 64 || unit == 1 ? 1 : read == 32 ? 2 : read > 4 ? 4 : 8;
 }
 
 // Pieces that a thread of `copy_units` moves, each of one unit or three. A thread moves only one if there are few
