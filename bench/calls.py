@@ -26,6 +26,11 @@ os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 CALLS, ROUNDS, WARM_UPS = 300, 41, 3
 
 
+def processor():
+    with open("/proc/cpuinfo") as info:
+        return next((line.split(":")[1].strip() for line in info if line.startswith("model name")), "")
+
+
 def measure(group, calls, wait, shuffle):
     """The time of each call: the median, the minimum and the 90th percentile of its rounds."""
     taken = {name: [] for name in calls}
@@ -123,8 +128,7 @@ def main():
         device, wait = torch.cuda.get_device_name(), torch.cuda.synchronize
         groups = {"torch": lambda: torch_calls("cuda"), "cupy": cupy_calls, "jax": jax_calls}
     else:
-        with open("/proc/cpuinfo") as info:
-            device = next((line.split(":")[1].strip() for line in info if line.startswith("model name")), "")
+        device = processor()
         groups = {"numpy": numpy_calls, "torch": lambda: torch_calls("cpu")}
     rows, versions = [], {"cornerturn": cornerturn.__version__, "numpy": numpy.__version__}
     for group, make in groups.items():

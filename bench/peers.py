@@ -412,25 +412,34 @@ def host_cache_bytes():
         return 32 << 20
 
 
-def host_peers(seconds, shuffle):
-    cold = torch.ones(2 * host_cache_bytes(), dtype=torch.uint8)
+class WallTimer:
+    """The wall time of calls in host memory. After a flush it rests for some seconds."""
 
-    def wall(work, calls):
+    def __init__(self, rest=0):
+        self.rest = rest
+        self.cold = torch.ones(2 * host_cache_bytes(), dtype=torch.uint8)
+
+    def sampler(self, work, calls, flush):
         def sample():
-            if calls == 1:
-                cold.max()
+            if flush:
+                self.cold.max()
+                time.sleep(self.rest)
             begin = time.perf_counter()
             for _ in range(calls):
                 work()
             return (time.perf_counter() - begin) / calls
         return sample
 
+
+def host_peers(seconds, shuffle):
+    timer = WallTimer()
+
     def entry(cell, copy):
         x, out = torch_tensors(cell, "cpu")
         work, is_right = work_of(cell, x, out, copy)
         warm = re.fullmatch(r"warm, (\d+) calls in a row", cell["method"])
         calls = int(warm[1]) if warm else 1
-        samplers = [wall(work, calls), wall(memcpy_of(cell, "cpu"), calls)]
+        samplers = [timer.sampler(each, calls, calls == 1) for each in (work, memcpy_of(cell, "cpu"))]
         timed, yardstick = sample_in_turn(samplers, seconds, shuffle)
         require(is_right())
         return {"method": cell["method"] if warm else "caches flushed, single calls", "time": timed, "yardstick": yardstick}

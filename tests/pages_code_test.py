@@ -11,7 +11,7 @@ from docs_test import fenced_blocks
 from project import DRIVER_TYPES, SOURCE, failures, require, setting
 
 # Page: how many of its blocks have a main.
-PAGES = {"README.md": 1, "README.zh-CN.md": 1, "docs/convert.md": 1}
+PAGES = {"README.md": 1, "README.zh-CN.md": 1, "docs/convert.md": 1, "docs/image_batches.md": 1}
 LIBRARY = pathlib.Path(os.environ["CORNERTURN_BUILD_DIR"], "src/libcornerturn_host.a")
 
 
