@@ -34,9 +34,10 @@ def run(program, command, where=None):
         # Without a GPU, as the documents say: on one, times would stand in the tables.
         environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "CORNERTURN_CACHE": f"{folder}/cache"}
         # The files that the documents speak of.
-        header = "{'descr': '<f4', 'fortran_order': False, 'shape': (300, 200), }\n".encode()
         elements = bytes(300 * 200 * 4)
-        pathlib.Path(folder, "matrix.npy").write_bytes(b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header + elements)
+        for name, descr, shape in (("matrix", "<f4", (300, 200)), ("images", "|u1", (4, 100, 200, 3))):
+            header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+            pathlib.Path(folder, f"{name}.npy").write_bytes(b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header + elements)
         pathlib.Path(folder, "matrix.bin").write_bytes(elements)
         pathlib.Path(folder, "results").symlink_to(ROOT / "results")
         shutil.copy(ROOT / "results/ladder_transpose_16384x16384_f32.json", pathlib.Path(folder, "ladder.json"))

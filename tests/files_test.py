@@ -91,6 +91,18 @@ class Case(script.NamesValues, unittest.TestCase):
         _, used, _ = map(int, re.findall(r"\d+", refusal))
         return used + memory
 
+    def run_within(self, memory, *arguments):
+        """Checks the peak resident size. A small process starts the program, because a child first has the size of its parent."""
+        starter = """import resource, subprocess, sys
+ended = subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+print(ended.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"""
+        command = [*TRANSPOSE, *map(str, arguments), "--memory", str(memory)]
+        ran = subprocess.run([sys.executable, "-S", "-E", "-c", starter, *command], capture_output=True, text=True, timeout=300)
+        status, peak = map(int, ran.stdout.split())
+        self.assertEqual((status, ran.stderr), (0, ""))
+        print(f"{peak} of {memory / 1024:.0f} KiB", end=" ... ", file=sys.stderr)
+        self.assertLessEqual(peak * 1024, memory)
+
     def save(self, name, array, version=None):
         path = self.folder / name
         with open(path, "wb") as file:
@@ -252,18 +264,6 @@ LEAST = 24 * MiB
 
 
 class Memory(Case):
-    def run_within(self, memory, *arguments):
-        """Checks the peak resident size. A small process starts the program, because a child first has the size of its parent."""
-        starter = """import resource, subprocess, sys
-ended = subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-print(ended.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"""
-        command = [*TRANSPOSE, *map(str, arguments), "--memory", str(memory)]
-        ran = subprocess.run([sys.executable, "-S", "-E", "-c", starter, *command], capture_output=True, text=True, timeout=300)
-        status, peak = map(int, ran.stdout.split())
-        self.assertEqual((status, ran.stderr), (0, ""))
-        print(f"{peak} of {memory / 1024:.0f} KiB", end=" ... ", file=sys.stderr)
-        self.assertLessEqual(peak * 1024, memory)
-
     def test_the_limit_is_kept(self):
         array = array_of("<f8", (4001, 5003))  # 160 MB
         path = self.save("in.npy", array)

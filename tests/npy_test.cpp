@@ -46,6 +46,34 @@ TEST(npy, bytes_of_every_type) {
     }
 }
 
+TEST(npy, types_that_can_be_converted) {
+    using enum element_type;
+    const std::pair<const char*, element_type> types[] = {
+        {"'|b1'", boolean}, {"'|u1'", u8},  {"'<u2'", u16}, {"'<u4'", u32},  {"'<u8'", u64},
+        {"'|i1'", i8},      {"'<i2'", i16}, {"'<i4'", i32}, {"'<i8'", i64},  {"'<f2'", f16},
+        {"'<f4'", f32},     {"'<f8'", f64}, {"'<c8'", c64}, {"'<c16'", c128}};
+    for (const auto& [descr, type] : types) {
+        EXPECT_EQ(files::npy_descr(type), descr);
+        EXPECT_EQ(files::parse_npy(with(descr)).type, type) << descr;
+        EXPECT_FALSE(files::parse_npy(with(descr)).big_endian) << descr;
+        std::string other = descr;
+        other[1] = '>';
+        EXPECT_EQ(files::parse_npy(with(other)).type, type) << other;
+        EXPECT_TRUE(files::parse_npy(with(other)).big_endian) << other;
+        other.erase(1, 1);
+        EXPECT_EQ(files::parse_npy(with(other)).type, type) << other;
+    }
+    EXPECT_EQ(files::parse_npy(with("'?'")).type, boolean);
+    for (const element_type type : {bf16, e4m3fn, e5m2}) {
+        const files::npy_header h = files::parse_npy(with(files::npy_descr(type)));
+        EXPECT_EQ(h.element_size, size_of(type));
+        EXPECT_EQ(h.type, element_type{}) << "the header does not tell";
+    }
+    for (const char* descr :
+         {"'<f16'", "'|V4'", "'|S1'", "'<U1'", "'<M8[s]'", "'|b2'", "[('a', '<f4')]", "('<f4', (2,))"})
+        EXPECT_EQ(files::parse_npy(with(descr)).type, element_type{}) << descr;
+}
+
 TEST(npy, shapes) {
     EXPECT_EQ(files::parse_npy(with("'<f8'", "()")).elements(), 1);
     EXPECT_EQ(files::parse_npy(with("'<f8'", "(7,)")).elements(), 7);

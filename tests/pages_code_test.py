@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each block of C++ in README and its translation compiles. A block with a main also runs."""
+"""Each block of C++ and C in these pages compiles. A block of C++ with a main also runs."""
 
 import os
 import pathlib
@@ -11,15 +11,16 @@ from docs_test import fenced_blocks
 from project import DRIVER_TYPES, SOURCE, failures, require, setting
 
 # Page: how many of its blocks have a main.
-PAGES = {"README.md": 1, "README.zh-CN.md": 1}
+PAGES = {"README.md": 1, "README.zh-CN.md": 1, "docs/convert.md": 1}
 LIBRARY = pathlib.Path(os.environ["CORNERTURN_BUILD_DIR"], "src/libcornerturn_host.a")
 
 
-def check(name, text, folder):
+def check(name, language, text, folder):
     """Compiles a block, and runs it if it has a main. Returns whether it ran without an error."""
-    source, program = folder / "block.cpp", folder / "block"
+    source, program = folder / f"block.{language}", folder / "block"
     source.write_text(text)
-    compiler = [setting("CMAKE_CXX_COMPILER"), "-std=c++20", "-Wall", "-Wextra", "-Werror", source, f"-I{SOURCE}/include", f"-I{folder}"]
+    standard = ["-std=c++20"] if language == "cpp" else ["-x", "c", "-std=c11"]
+    compiler = [setting("CMAKE_CXX_COMPILER"), *standard, "-Wall", "-Wextra", "-Werror", source, f"-I{SOURCE}/include", f"-I{folder}"]
     runs = "int main()" in text
     command = [*compiler, "-o", program, LIBRARY, "-ltbb", "-lhwy"] if runs else [*compiler, "-fsyntax-only"]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -35,8 +36,9 @@ def main():
         folder = pathlib.Path(name)
         (folder / "driver_types.h").write_text(DRIVER_TYPES)
         for page, with_main in PAGES.items():
-            blocks = [lines for language, lines, _ in fenced_blocks((SOURCE / page).read_text(encoding="utf-8")) if language == "cpp"]
-            ran = sum(check(f"{page}: block {number} of C++", "\n".join(lines) + "\n", folder) for number, lines in enumerate(blocks, 1))
+            blocks = [(language, "\n".join(lines) + "\n") for language, lines, _ in fenced_blocks((SOURCE / page).read_text(encoding="utf-8"))
+                      if language in ("cpp", "c")]
+            ran = sum(check(f"{page}: block {number} of C++ or C", *block, folder) for number, block in enumerate(blocks, 1))
             require(ran == with_main, f"{page}: {with_main} block of C++ has a main and runs")
     if failures:
         sys.exit(f"{len(failures)} failed")

@@ -150,6 +150,64 @@ def same_dtype(a, b):
     return getattr(a, "dtype", none) == getattr(b, "dtype", None)
 
 
+# ---- Element types of conversions ----------------------------------------------------------------------------------
+
+# Names of the element types, and what numpy, ml_dtypes and PyTorch call them. Their positions, from 1, are the numbers of
+# cornerturn_element in cornerturn/convert.h.
+_ELEMENTS = {"bool": "bool", "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64", "i8": "int8", "i16": "int16",
+             "i32": "int32", "i64": "int64", "f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64",
+             "e4m3fn": "float8_e4m3fn", "e5m2": "float8_e5m2", "c64": "complex64", "c128": "complex128"}
+NAMES = tuple(_ELEMENTS)
+_LONG_NAMES = ("", *_ELEMENTS.values())
+_NUMBERS = {name: number for number, names in enumerate(_ELEMENTS.items(), 1) for name in names}
+FLOATS = frozenset(_NUMBERS[name] for name in ("f16", "bf16", "f32", "f64"))
+COMPLEX = frozenset(_NUMBERS[name] for name in ("c64", "c128"))
+
+
+def element_of(dtype):
+    """The number of an element type, given by name or as a dtype of numpy, ml_dtypes or PyTorch. 0: there is no such type."""
+    try:
+        return _element_of(dtype)
+    except TypeError:  # not hashable
+        return 0
+
+
+@functools.lru_cache
+def _element_of(dtype):
+    if isinstance(dtype, str):
+        return _NUMBERS.get(dtype, 0)
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(dtype, torch.dtype):
+        name = str(dtype).removeprefix("torch.")
+        return _NUMBERS[name] if name in _LONG_NAMES else 0
+    numpy = sys.modules.get("numpy")
+    if numpy is None or dtype is None:
+        return 0
+    dtype = numpy.dtype(dtype)
+    return _NUMBERS[dtype.name] if dtype.name in _LONG_NAMES and dtype.isnative else 0
+
+
+@functools.lru_cache
+def dtype_in(library, number):
+    """The dtype of torch or of numpy (also for CuPy) for an element type."""
+    name = _LONG_NAMES[number]
+    if library == "torch":
+        import torch
+
+        if not hasattr(torch, name):
+            raise RuntimeError(f"dtype is {name}, which PyTorch {torch.__version__} does not have")
+        return getattr(torch, name)
+    import numpy
+
+    if name not in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
+        return numpy.dtype(name)
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise RuntimeError(f"a new array of numpy with dtype {name} needs the package ml_dtypes: install it") from None
+    return numpy.dtype(getattr(ml_dtypes, name))
+
+
 # ---- Streams -------------------------------------------------------------------------------------------------------
 
 def stream_handle(stream):
@@ -273,6 +331,16 @@ def recorded(x, axes):
     return torch.ops.cornerturn.permute(x, list(axes))
 
 
+def recorded_conversion(x, number, axes, scale, bias, axis, saturate):
+    """Calls the registered operator, for tensors that autograd records and for subclasses."""
+    import torch
+
+    from . import torch as operators
+
+    scale, bias = (operators.factor_of(given) for given in (scale, bias))
+    return torch.ops.cornerturn.convert(x, dtype_in("torch", number), axes, scale=scale, bias=bias, axis=axis, saturate=saturate)
+
+
 def written(x):
     """Tells autograd that the tensor has changed."""
     if not x.is_inference():
@@ -307,14 +375,16 @@ def cupy_stream(device):
     return cupy.cuda.get_current_stream(device).ptr
 
 
-def new_cupy(like, extents):
+def new_cupy(like, extents, dtype):
+    """A new array on the device of `like`. dtype None: that of `like`."""
     import cupy
 
-    made = cupy.zeros if like.dtype.names else cupy.empty  # zeros between the fields of records
+    dtype = like.dtype if dtype is None else dtype
+    made = cupy.zeros if dtype.names else cupy.empty  # zeros between the fields of records
     if cupy.cuda.runtime.getDevice() == like.device.id:
-        return made(extents, like.dtype)
+        return made(extents, dtype)
     with like.device:
-        return made(extents, like.dtype)
+        return made(extents, dtype)
 
 
 # ---- Installed libraries --------------------------------------------------------------------------------------------------

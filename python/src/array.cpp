@@ -52,7 +52,8 @@ known_type look_up(nb::handle type) {
     if (name == "torch") its.from = library::torch;
     if (name == "cupy") its.from = library::cupy;
     if (name == "jax") {
-        nb::raise_type_error("%s is immutable: use cornerturn.jax.transpose", name_of(type).c_str());
+        nb::raise_type_error("%s is immutable: use cornerturn.jax.transpose or cornerturn.jax.convert",
+                             name_of(type).c_str());
     }
     if (its.from != library::other && its.exact && known_count < kMostKnown) {
         its.type = nb::borrow(type).release();
@@ -290,8 +291,13 @@ void* current_stream(const array& a) {
     return stream;
 }
 
-array new_array(const array& x, int rank, const std::int64_t* extents) {
+array new_array(const array& x, int rank, const std::int64_t* extents, const element_dtype* elements) {
     array made(x, rank);
+    if (elements != nullptr) {
+        made.element_size = elements->size;
+        made.type = elements->type;
+        made.pieces = nb::object();
+    }
     std::copy_n(extents, rank, made.extents);
     std::int64_t next = made.element_size;
     for (int i = rank - 1; i >= 0; --i) {
@@ -301,12 +307,19 @@ array new_array(const array& x, int rank, const std::int64_t* extents) {
     made.read_only = made.has_stream = false;
     made.owner = nb::object();
     switch (x.from) {
-        case library::numpy: make_numpy(made, x.object); return made;
+        case library::numpy:
+            make_numpy(made, x.object, elements != nullptr ? elements->dtype : nb::object());
+            return made;
         case library::torch:
             if (make_torch(made)) return made;
-            made.made = x.object.attr("new_empty")(tuple_of(rank, extents));
+            made.made = elements != nullptr
+                            ? x.object.attr("new_empty")(tuple_of(rank, extents), nb::arg("dtype") = elements->dtype)
+                            : x.object.attr("new_empty")(tuple_of(rank, extents));
             break;
-        case library::cupy: made.made = libraries("new_cupy")(x.object, tuple_of(rank, extents)); break;
+        case library::cupy:
+            made.made = libraries("new_cupy")(x.object, tuple_of(rank, extents),
+                                              elements != nullptr ? elements->dtype : nb::object(nb::none()));
+            break;
         case library::other:
             nb::raise_type_error("a new array of type %s cannot be made here: give one as out, or call copyto",
                                  name_of(x.object.type()).c_str());

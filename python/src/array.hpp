@@ -127,9 +127,16 @@ void read(array& a, const char* name, bool exchange, void* stream);
 // The stream for CUDA work on new arrays and views of the array's library.
 void* current_stream(const array& a);
 
-// A new, packed array of the library of x, with these extents, and with elements of the same type on the same device.
-// It has been read. Bytes between the fields of its elements are 0.
-array new_array(const array& x, int rank, const std::int64_t* extents);
+// An element type of a new array, and the dtype of the array's library.
+struct element_dtype {
+    nb::object dtype;
+    dlpack::data_type type;
+    std::int64_t size;
+};
+
+// A new, packed array of the library of x, with these extents, on the same device. Its elements have the type of x's,
+// or the given type. It has been read. Bytes between the fields of its elements are 0.
+array new_array(const array& x, int rank, const std::int64_t* extents, const element_dtype* elements = nullptr);
 
 // `pieces` is what _libraries.pieces_of() returned for the array's dtype.
 void set_pieces(array& a, const nb::object& pieces);

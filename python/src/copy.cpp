@@ -9,9 +9,6 @@
 namespace cornerturn::python {
 namespace {
 
-// A shorter copy takes less time than releasing the GIL and waiting to get it back.
-constexpr std::int64_t kReleasedFrom = 64 << 10;
-
 constexpr const char* kNothing = "nothing: there is nothing to move";
 
 [[noreturn]] void raise(cornerturn_status status, const char* sentence) {
@@ -167,10 +164,14 @@ array permuted(const array& source, const int* axes) {
     return result;
 }
 
+bool is_worth_releasing(const array& a) {
+    constexpr std::int64_t kReleasedFrom = 64 << 10;
+    return a.on_gpu || a.bytes() >= kReleasedFrom;  // a launch may wait for room in the stream
+}
+
 void copy(const array& source, const array& destination, int threads, void* stream) {
     if (destination.is_empty() || destination.element_size == 0) return;
-    // A launch may wait for room in the stream.
-    const bool release = destination.on_gpu || destination.bytes() >= kReleasedFrom;
+    const bool release = is_worth_releasing(destination);
     if (!destination.pieces.is_valid()) return run(call(source, destination), threads, stream, release);
     for (const call& c : calls_of_pieces(source, destination)) run(c, threads, stream, release);
 }

@@ -5,6 +5,7 @@
 
 #include "cornerturn/cornerturn.h"
 #include "cuda_part.hpp"
+#include "xla_convert.hpp"
 #include "xla_permute.hpp"
 
 namespace {
@@ -57,6 +58,16 @@ cornerturn_status copy(int device, int rank, const std::int64_t* extents, const 
     return current(device).run([&] {
         return cornerturn_cuda_copy_on(device, rank, extents, source, source_strides, destination, destination_strides,
                                        element_size, stream_of(stream));
+    });
+}
+
+cornerturn_status convert(int device, int rank, const std::int64_t* extents, const void* source,
+                          cornerturn_element source_type, const std::int64_t* source_strides, void* destination,
+                          cornerturn_element destination_type, const std::int64_t* destination_strides,
+                          const cornerturn_conversion* how, void* stream) {
+    return current(device).run([&] {
+        return cornerturn_cuda_convert_on(device, rank, extents, source, source_type, source_strides, nullptr,
+                                          destination, destination_type, destination_strides, how, stream_of(stream));
     });
 }
 
@@ -120,21 +131,49 @@ cornerturn_status devices(int* count) {
 
 const char* last_error() { return failed_text != nullptr ? failed_text : cornerturn_last_error(); }
 
-// XLA has made the array's device current.
-xla::error* handle(xla::call_frame* frame) {
-    return xla::handle(frame,
-                       [](const xla::call_frame& f, int rank, const std::int64_t* extents, const void* source,
-                          const int* axes, void* destination, std::int64_t element_size) -> xla::error* {
-                           xla::stream_arguments asked{sizeof(xla::stream_arguments), nullptr, f.context, nullptr};
-                           if (xla::error* const error = f.api->get_stream(&asked)) return error;
-                           return xla::result_of(
-                               f, cornerturn_cuda_permute(rank, extents, source, nullptr, axes, destination, nullptr,
-                                                          element_size, stream_of(asked.stream)));
-                       });
+// Calls `work` with the call's stream. XLA has made the array's device current.
+template <class Work>
+xla::error* in_stream(const xla::call_frame& f, Work work) {
+    xla::stream_arguments asked{sizeof(xla::stream_arguments), nullptr, f.context, nullptr};
+    if (xla::error* const error = f.api->get_stream(&asked)) return error;
+    return xla::result_of(f, work(stream_of(asked.stream)));
 }
 
-cuda_table table{&copy, &explain,   &tune,    &save_choices, &load_choices,
-                 &wait, &device_of, &devices, &last_error,   reinterpret_cast<void*>(&handle)};
+xla::error* handle_permute(xla::call_frame* frame) {
+    return xla::handle_permute(
+        frame, [](const xla::call_frame& f, int rank, const std::int64_t* extents, const void* source, const int* axes,
+                  void* destination, std::int64_t element_size) {
+            return in_stream(f, [&](CUstream_st* stream) {
+                return cornerturn_cuda_permute(rank, extents, source, nullptr, axes, destination, nullptr, element_size,
+                                               stream);
+            });
+        });
+}
+
+xla::error* handle_convert(xla::call_frame* frame) {
+    return xla::handle_convert(
+        frame, [](const xla::call_frame& f, int rank, const std::int64_t* extents, const void* source,
+                  cornerturn_element source_type, const int* axes, void* destination,
+                  cornerturn_element destination_type, const cornerturn_conversion* how) {
+            return in_stream(f, [&](CUstream_st* stream) {
+                return cornerturn_cuda_convert(rank, extents, source, source_type, nullptr, axes, destination,
+                                               destination_type, nullptr, how, stream);
+            });
+        });
+}
+
+cuda_table table{&copy,
+                 &convert,
+                 &explain,
+                 &tune,
+                 &save_choices,
+                 &load_choices,
+                 &wait,
+                 &device_of,
+                 &devices,
+                 &last_error,
+                 reinterpret_cast<void*>(&handle_permute),
+                 reinterpret_cast<void*>(&handle_convert)};
 
 int execute(PyObject* module) {
     PyObject* const capsule = PyCapsule_New(&table, cornerturn::python::kTableName, nullptr);

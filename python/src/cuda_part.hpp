@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "cornerturn/convert.h"
 #include "cornerturn/cornerturn.h"
 
 namespace cornerturn::python {
@@ -15,6 +16,11 @@ struct cuda_table {
     cornerturn_status (*copy)(int device, int rank, const std::int64_t* extents, const void* source,
                               const std::int64_t* source_strides, void* destination,
                               const std::int64_t* destination_strides, std::int64_t element_size, void* stream);
+    // Axis k of both is the same. `how` is on the host. The numbers of scale and bias are in memory of the device.
+    cornerturn_status (*convert)(int device, int rank, const std::int64_t* extents, const void* source,
+                                 cornerturn_element source_type, const std::int64_t* source_strides, void* destination,
+                                 cornerturn_element destination_type, const std::int64_t* destination_strides,
+                                 const cornerturn_conversion* how, void* stream);
     cornerturn_status (*explain)(int device, int rank, const std::int64_t* extents, const void* source,
                                  const std::int64_t* source_strides, const void* destination,
                                  const std::int64_t* destination_strides, std::int64_t element_size, char* text,
@@ -30,7 +36,7 @@ struct cuda_table {
     cornerturn_status (*device_of)(const void* address, int* device);
     cornerturn_status (*devices)(int* count);
     const char* (*last_error)();
-    void* xla_handler;
+    void *xla_permute, *xla_convert;  // handlers
 };
 
 }  // namespace cornerturn::python

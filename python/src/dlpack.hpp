@@ -7,7 +7,8 @@
 namespace cornerturn::python::dlpack {
 
 inline constexpr std::int32_t kHost = 1, kCuda = 2, kCudaHost = 3, kCudaManaged = 13;  // kinds of devices
-inline constexpr std::uint8_t kInt = 0, kUInt = 1, kFloat = 2, kOpaque = 3, kBfloat = 4, kComplex = 5, kBool = 6;
+inline constexpr std::uint8_t kInt = 0, kUInt = 1, kFloat = 2, kOpaque = 3, kBfloat = 4, kComplex = 5, kBool = 6,
+                              kE4m3fn = 10, kE5m2 = 12;
 inline constexpr std::uint64_t kReadOnly = 1, kCopied = 2;  // in versioned_tensor::flags
 
 struct version {

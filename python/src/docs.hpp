@@ -139,6 +139,63 @@ array([[0., 1., 2.],
        [0., 1., 2.]])
 )";
 
+inline constexpr const char* kConvert = R"(
+Convert an array to another element type, scaled, with its axes permuted, in one pass.
+
+Every element of the result is ``cast(scale * x + bias)``. The rules of rounding, limits and NaN are in docs/convert.md.
+
+Parameters
+----------
+x : array
+    As for `transpose`, with elements of a type that `dtype` can be.
+dtype : str or dtype
+    The element type of the result: ``"bool"``, ``"u8"``, ``"u16"``, ``"u32"``, ``"u64"``, ``"i8"``, ``"i16"``, ``"i32"``,
+    ``"i64"``, ``"f16"``, ``"bf16"``, ``"f32"``, ``"f64"``, ``"e4m3fn"``, ``"e5m2"``, ``"c64"`` or ``"c128"``. The numbers
+    count bits. It may also be numpy's name of the type, such as ``"float16"`` or ``"float8_e4m3fn"``, or the dtype of
+    numpy, ml_dtypes or PyTorch. Complex elements can be converted to complex ones only, and others to others only.
+axes : sequence of int, optional
+    Axis k of the result is axis ``axes[k]`` of `x`. A negative axis counts from the end. Default: the axes stay in order.
+scale, bias : number or array of float32 or float64 or sequence of numbers, optional
+    What `x` is multiplied by, and what is added. An array has one number, or one for each index of `axis`. It is in the
+    same memory as `x`. A sequence, such as a list, is for arrays in host memory only. Complex elements have no bias.
+axis : int, optional
+    The axis of the result that the numbers of `scale` and `bias` belong to. It is required if they have more than one.
+saturate : bool, optional
+    Whether a number beyond the range of an integer or fp8 type becomes the nearest one of that type. If False, integers
+    wrap, floats are truncated to integers, and too large numbers become NaN in e4m3fn and infinity in e5m2.
+out, stream, threads
+    As for `transpose`. `out` has the element type `dtype`. It may be at the address of `x` if the elements have the same
+    size and order: then each is converted where it lies.
+
+Returns
+-------
+array
+    `out` if given. Else a new row-major array without gaps, from the library of `x` and its allocator.
+
+Raises
+------
+ValueError
+    If axes, shapes, devices, streams, or the lengths of `scale` and `bias` do not match, or `x` and `out` overlap.
+TypeError
+    If an argument is not an array, or elements have a type that cannot be converted.
+RuntimeError
+    If CUDA reports an error, or if this build, this machine or the library of `x` cannot do the work.
+
+Notes
+-----
+The rules for threads and streams are those of `transpose`. The kernel on a GPU reads `scale` and `bias` from their arrays:
+the call does not wait for them. If a PyTorch tensor requires grad, the call goes through
+``torch.ops.cornerturn.convert``. Gradients flow to `x` only, and only if both types are f16, bf16, f32, f64 or complex.
+
+Examples
+--------
+>>> import numpy, cornerturn
+>>> images = numpy.full((8, 32, 32, 3), 255, numpy.uint8)
+>>> planes = cornerturn.convert(images, "f32", (0, 3, 1, 2), scale=[0.5, 0.25, 0.125], bias=[-1, -1, -1], axis=1)
+>>> planes.shape, planes.dtype, planes[0, :, 0, 0]
+((8, 3, 32, 32), dtype('float32'), array([126.5  ,  62.75 ,  30.875], dtype=float32))
+)";
+
 inline constexpr const char* kExplain = R"(
 Say how ``transpose(x, axes)`` would be done. It moves nothing.
 

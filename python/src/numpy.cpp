@@ -55,8 +55,9 @@ void read_numpy(array& a, const char* name) {
     if (PyDataType_HASFIELDS(PyArray_DESCR(from))) set_pieces(a, libraries("pieces_of")(a.object.attr("dtype")));
 }
 
-void make_numpy(array& made, nb::handle like) {
-    PyArray_Descr* const type = PyArray_DESCR(as_numpy(like));
+void make_numpy(array& made, nb::handle like, nb::handle dtype) {
+    PyArray_Descr* const type =
+        dtype.is_valid() ? reinterpret_cast<PyArray_Descr*>(dtype.ptr()) : PyArray_DESCR(as_numpy(like));
     Py_INCREF(reinterpret_cast<PyObject*>(type));
     // Both take the reference to the type.
     PyObject* const its = made.pieces.is_valid() ? PyArray_Zeros(made.rank, made.extents, type, 0)

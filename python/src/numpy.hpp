@@ -9,8 +9,8 @@ namespace cornerturn::python {
 bool is_numpy(nb::handle object);
 
 void read_numpy(array& a, const char* name);
-// Makes a packed array with the extents of `made` and the dtype of `like`, and completes `made`.
-void make_numpy(array& made, nb::handle like);
+// Makes a packed array with the extents of `made` and the given dtype, or that of `like`, and completes `made`.
+void make_numpy(array& made, nb::handle like, nb::handle dtype);
 bool same_numpy_type(nb::handle a, nb::handle b);
 
 }  // namespace cornerturn::python

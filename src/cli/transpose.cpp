@@ -23,6 +23,29 @@ namespace {
 
 // ---- The request ----------------------------------------------------------------------------------------------------
 
+void read_conversion(const arguments& given, files::file_request& request) {
+    const auto type_of = [&](const char* option) {
+        const std::string name = given.text(option, "");
+        return given.has(option) ? std::optional(find_element_type(option, name)) : std::nullopt;
+    };
+    request.source_type = type_of("--source-dtype");
+    request.type = type_of("--dtype");
+    if (given.has("--scale")) request.scale = parse_numbers("--scale", given.text("--scale", ""));
+    if (given.has("--bias")) request.bias = parse_numbers("--bias", given.text("--bias", ""));
+    request.saturate = !given.has("--no-saturate");
+    if (given.has("--scale-axis")) {
+        const std::vector<std::int64_t> axis = given.list("--scale-axis", {});
+        if (axis.size() != 1)
+            throw invalid_argument(
+                fmt::format("--scale-axis is '{}': it must be one number", given.text("--scale-axis", "")));
+        request.scale_axis = axis[0];
+        if (request.scale.empty() && request.bias.empty())
+            throw invalid_argument("--scale-axis says where --scale and --bias belong: give one of them");
+    }
+    if (!request.saturate && !request.converts())
+        throw invalid_argument("--no-saturate is for conversions: give --dtype, --scale or --bias");
+}
+
 files::file_request read_request(const invocation& invocation) {
     const arguments& given = invocation.arguments;
     files::file_request request{.source = given.text("IN", ""),
@@ -38,13 +61,17 @@ files::file_request read_request(const invocation& invocation) {
         if (request.threads == 0) throw invalid_argument("--threads is 0: it must be 1 or more");
     }
     if (given.has("--axes")) request.axes = given.list("--axes", {});
-    const bool type = given.has("--dtype"), size = given.has("--element-size"), shape = given.has("--shape");
-    const bool rows = given.has("--rows"), cols = given.has("--cols");
-    if (rows || cols || shape || type || size) {
+    read_conversion(given, request);
+    const bool type = given.has("--dtype") || given.has("--source-dtype"), size = given.has("--element-size");
+    const bool rows = given.has("--rows"), cols = given.has("--cols"), shape = given.has("--shape");
+    if (rows || cols || shape || size) {
         if (rows != cols || rows == shape || type == size)
             throw invalid_argument(
                 "a file without a header needs --rows and --cols, or --shape, and one of --dtype and --element-size");
-        const std::int64_t bytes = type ? find_dtype(given.text("--dtype", "")).size : given.size("--element-size", 0);
+        if (size && request.converts())
+            throw invalid_argument("--element-size does not say how elements are scaled: give --dtype instead");
+        if (type && !request.source_type) request.source_type = request.type;
+        const std::int64_t bytes = type ? size_of(*request.source_type) : given.size("--element-size", 0);
         if (bytes == 0) throw invalid_argument("--element-size is 0: it must be 1 or more");
         request.raw = files::raw_shape{{given.size("--rows", 0), given.size("--cols", 0)}, bytes};
         if (shape) request.raw->extents = given.list("--shape", {});
@@ -179,8 +206,8 @@ void run(const invocation& invocation) {
 
 command transpose_command() {
     return {.name = "transpose",
-            .help = "Transpose the array in a file. The array may be larger than memory.",
-            .positionals = {{"IN", "", "A .npy file. Or a file without a header, with --rows, --cols and --dtype."},
+            .help = "Transpose the array in a file, and convert its elements. The array may be larger than memory.",
+            .positionals = {{"IN", "", "A .npy file. Or a file without a header, with --shape and --dtype."},
                             {"OUT", "", "The file to write, of the same kind. It may be IN."}},
             .options =
                 {{"--axes", "2,0,1",
@@ -189,14 +216,24 @@ command transpose_command() {
                  {"--layout", "c|f", "Order of the elements in OUT: C or Fortran. Default: c."},
                  {"--on", "host|cuda", "Where to transpose: in host memory, or on a GPU. Default: host."},
                  {"--threads", "N", "The largest number of threads. Default: one for each core."},
+                 {"--dtype", "u8|f16|f32|e4m3fn...", "Type of OUT's elements. Default: IN's."},
+                 {"--source-dtype", "bf16|e4m3fn...",
+                  "Type of IN's elements. Default: what IN's header says. Without a header: --dtype."},
+                 {"--scale", "X,X...", "Elements are multiplied by X. Several: one for each index of --scale-axis."},
+                 {"--bias", "X,X...", "Then X is added. Several: one for each index of --scale-axis."},
+                 {"--scale-axis", "N", "The axis of OUT that several numbers of --scale and --bias belong to."},
+                 {"--no-saturate", "",
+                  "For integers in OUT: wrap and truncate, instead of limiting and rounding. For fp8: overflow to "
+                  "infinity or "
+                  "NaN, instead of the largest number."},
                  {"--rows", "N", "Rows of a file without a header, which is stored row by row."},
                  {"--cols", "N", "Columns of a file without a header."},
                  {"--shape", "3,4,5", "Extents of a file without a header, instead of --rows and --cols."},
-                 {"--dtype", "u8|u16|f32|f64|c128...", "Type of the elements of a file without a header."},
-                 {"--element-size", "BYTES", "Size of an element, instead of --dtype."}},
+                 {"--element-size", "BYTES", "Size of an element of a file without a header, instead of --dtype."}},
             .run = run,
             .examples = {"cornerturn transpose in.npy out.npy --memory 4GiB",
-                         "cornerturn transpose in.raw out.raw --rows 1000 --cols 500 --dtype f32"}};
+                         "cornerturn transpose in.raw out.raw --rows 1000 --cols 500 --dtype f32",
+                         "cornerturn transpose images.npy planes.npy --axes 0,3,1,2 --dtype f16 --scale 0.00392157"}};
 }
 
 }  // namespace cornerturn::cli

@@ -74,10 +74,6 @@ bool never_saturates(element_type from, element_type to) {
     return from_signed == to_signed ? size_of(from) <= size_of(to) : !from_signed && size_of(from) < size_of(to);
 }
 
-element_type part_of(element_type complex) {
-    return complex == element_type::c64 ? element_type::f32 : element_type::f64;
-}
-
 }  // namespace
 
 strided_copy checked_conversion(const typed_tensor& source, const axis_list& axes, const typed_tensor& destination,
@@ -95,8 +91,7 @@ strided_copy checked_conversion(const typed_tensor& source, const axis_list& axe
     if (complex && !how.bias.is_none()) throw invalid_argument("a conversion of complex elements has no bias");
     if (is_empty(to)) return {from.data, to.data, 0, 0, {}};
 
-    element_cast cast{complex ? part_of(source.type) : source.type,
-                      complex ? part_of(destination.type) : destination.type, how.saturate,
+    element_cast cast{part_of(source.type), part_of(destination.type), how.saturate,
                       !how.scale.is_none() || !how.bias.is_none()};
     if (never_saturates(cast.from, cast.to) && !cast.scaled) cast.saturates = true;
     if (!is_integer(cast.to) && !is_fp8(cast.to)) cast.saturates = true;

@@ -27,4 +27,14 @@ dtype find_dtype(const std::string& name) {
     throw invalid_argument("dtype '" + name + "' is not known: it must be one of " + names);
 }
 
+element_type find_element_type(const std::string& option, const std::string& name) {
+    std::string names;
+    for (int i = 1; size_of(static_cast<element_type>(i)) > 0; ++i) {
+        const auto known = static_cast<element_type>(i);
+        if (name == name_of(known)) return known;
+        names += (names.empty() ? "" : ", ") + std::string(name_of(known));
+    }
+    throw invalid_argument(option + " is '" + name + "': it must be one of " + names);
+}
+
 }  // namespace cornerturn

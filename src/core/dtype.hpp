@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "cornerturn/element.hpp"
+
 namespace cornerturn {
 
 struct dtype {
@@ -18,5 +20,9 @@ dtype dtype_of(int size);
 
 // Throws invalid_argument, whose message lists all types.
 dtype find_dtype(const std::string& name);
+
+// The element type of that name, as name_of() has it. Throws invalid_argument, whose message quotes `option` and lists
+// all types.
+element_type find_element_type(const std::string& option, const std::string& name);
 
 }  // namespace cornerturn

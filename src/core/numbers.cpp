@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "core/sizes.hpp"
 
@@ -43,6 +44,18 @@ std::int64_t parse_bytes(const std::string& name, const std::string& text) {
     }
     throw invalid_argument(
         fmt::format("{} is '{}': it must be a number of bytes, such as 65536, 500MB or 1GiB", name, text));
+}
+
+std::vector<double> parse_numbers(const std::string& name, const std::string& text) {
+    std::vector<double> all;
+    const char *at = text.data(), *const end = at + text.size();
+    for (;; ++at) {
+        const auto [stop, status] = std::from_chars(at, end, all.emplace_back());
+        if (status != std::errc{} || !std::isfinite(all.back()) || (stop != end && *stop != ','))
+            throw invalid_argument(
+                fmt::format("{} is '{}': it must be a number, or several with commas between them", name, text));
+        if ((at = stop) == end) return all;
+    }
 }
 
 std::string bytes_text(double bytes) {

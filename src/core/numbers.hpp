@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace cornerturn {
 
@@ -11,6 +12,9 @@ std::int64_t parse_size(const std::string& name, const std::string& text);
 
 // A number of bytes: "65536", "500MB", "1 GiB". Throws like parse_size().
 std::int64_t parse_bytes(const std::string& name, const std::string& text);
+
+// Numbers with commas between them: "0.5", "-1,2e-3". Throws like parse_size().
+std::vector<double> parse_numbers(const std::string& name, const std::string& text);
 
 // "1.5 GB"
 std::string bytes_text(double bytes);

@@ -9,10 +9,17 @@
 
 namespace cornerturn::files {
 
-// `source` and `destination` are the strides in bytes in the file that is read and in the file that is written. `tile`
-// is the extent of a tile.
+// The bytes of an element in the file that is read and in the file that is written.
+struct element_bytes {
+    std::int64_t read, written;
+
+    std::int64_t both() const { return read + written; }
+};
+
+// `source` and `destination` are the strides in bytes in the file that is read and in the file that is written.
+// `factor` is the stride of a conversion's scales and biases. `tile` is the extent of a tile.
 struct file_axis {
-    std::int64_t extent, source, destination;
+    std::int64_t extent, source, destination, factor = 0;
     std::int64_t tile = 1, tiles = 1;
 };
 
@@ -24,11 +31,11 @@ struct region {
 // In memory, a tile first has the order of the source file, and then the order of the destination file.
 class file_tiling {
 public:
-    // `c` copies from offset to offset, and neither file has gaps. A tile has at most `most_bytes`, but at least one
-    // element.
-    file_tiling(const strided_copy& c, std::int64_t most_bytes);
+    // `c` copies from offset to offset, and neither file has gaps. No tile cuts an element of `least` bytes. A tile has
+    // at most `most_bytes`, before and after the move together, but at least one element.
+    file_tiling(const strided_copy& c, element_bytes least, std::int64_t most_bytes);
 
-    std::int64_t element_size() const { return element_size_; }
+    element_bytes element() const { return element_; }  // of what a tile's layout counts
     std::int64_t tiles() const;
     std::int64_t tile_elements() const;  // of the largest tile
     region at(std::int64_t number) const;
@@ -37,18 +44,21 @@ public:
     // order of the file.
     template <class Move>
     void read_pieces(const region& r, Move move) const {
-        each_piece(r, by_source_, &file_axis::source, source_, move);
+        each_piece(r, by_source_, &file_axis::source, element_.read, source_, move);
     }
     template <class Move>
     void write_pieces(const region& r, Move move) const {
-        each_piece(r, by_destination_, &file_axis::destination, destination_, move);
+        each_piece(r, by_destination_, &file_axis::destination, element_.written, destination_, move);
     }
     // Bytes of a piece that is read, except for pieces at the edges.
     std::int64_t read_piece_bytes() const;
 
-    // The tile's extents, and its strides in memory before and after the move, in elements.
+    // The tile's extents, and its strides in memory before and after the move, in elements. The tile has the scales and
+    // biases from number `first_factor` on, one for each index of its axis `factor_axis`.
     struct tile_layout {
         detail::axis_list extents, read, written;
+        int factor_axis = 0;
+        std::int64_t first_factor = 0;
     };
     tile_layout layout_of(const region& r) const;
 
@@ -66,12 +76,12 @@ private:
     using numbers = std::vector<std::size_t>;
 
     const file_axis& slowest(const numbers& axis_sequence) const { return axes_[axis_sequence.back()]; }
-    void extend(const numbers& axis_sequence, std::int64_t most_elements, std::int64_t goal);
+    void extend(const numbers& axis_sequence, std::int64_t element, std::int64_t most_elements, std::int64_t goal);
 
     template <class Move>
-    void each_piece(const region& r, const numbers& axis_sequence, std::int64_t file_axis::*step, std::int64_t offset,
-                    Move move) const {
-        std::int64_t bytes = element_size_, pieces = 1;
+    void each_piece(const region& r, const numbers& axis_sequence, std::int64_t file_axis::*step, std::int64_t bytes,
+                    std::int64_t offset, Move move) const {
+        std::int64_t pieces = 1;
         std::size_t inner = 0;
         for (std::size_t i : axis_sequence) offset += r.first[i] * (axes_[i].*step);
         for (; inner < axis_sequence.size() && axes_[axis_sequence[inner]].*step == bytes; ++inner)
@@ -90,7 +100,8 @@ private:
         }
     }
 
-    std::int64_t source_, destination_, element_size_;  // offsets in the files, and the size in bytes
+    std::int64_t source_, destination_;  // offsets in the files
+    element_bytes element_;
     std::vector<file_axis> axes_;
     numbers by_source_, by_destination_;  // axis numbers, the fastest axis first
 };

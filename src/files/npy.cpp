@@ -6,6 +6,7 @@
 #include <cctype>
 #include <charconv>
 #include <limits>
+#include <utility>
 
 #include "core/sizes.hpp"
 #include "cornerturn/error.hpp"
@@ -209,7 +210,33 @@ std::int64_t size_of(const value& type, int depth = 0) {
     return size;
 }
 
+// ---- Types that can be converted ------------------------------------------------------------------------------------
+
+// The dtypes without their byte order.
+constexpr std::pair<element_type, std::string_view> kCodes[] = {
+    {element_type::boolean, "b1"}, {element_type::u8, "u1"},   {element_type::u16, "u2"}, {element_type::u32, "u4"},
+    {element_type::u64, "u8"},     {element_type::i8, "i1"},   {element_type::i16, "i2"}, {element_type::i32, "i4"},
+    {element_type::i64, "i8"},     {element_type::f16, "f2"},  {element_type::f32, "f4"}, {element_type::f64, "f8"},
+    {element_type::c64, "c8"},     {element_type::c128, "c16"}};
+
+// Of the code of a simple dtype, which size_of_code() accepts.
+element_type type_of_code(std::string_view code) {
+    if (std::string_view("<>|=").find(code.front()) != std::string_view::npos) code.remove_prefix(1);
+    if (code == "?") return element_type::boolean;
+    for (const auto& [type, known] : kCodes) {
+        if (code == known) return type;
+    }
+    return {};
+}
+
 }  // namespace
+
+std::string npy_descr(element_type type) {
+    for (const auto& [known, code] : kCodes) {
+        if (type == known) return fmt::format("'{}{}'", size_of(type) == 1 ? '|' : '<', code);
+    }
+    return fmt::format("'<V{}'", size_of(type));
+}
 
 std::int64_t npy_header::elements() const {
     std::int64_t all = 1;
@@ -270,6 +297,10 @@ npy_header parse_npy(std::string_view header) {
     h.fortran_order = order->number != 0;
     h.shape = shape_of(*shape);
     h.element_size = size_of(*descr);
+    if (descr->is == value::string) {
+        h.type = type_of_code(descr->string_text);
+        h.big_endian = descr->string_text.front() == '>';
+    }
     if (h.element_size < 1 || h.element_size > std::numeric_limits<int>::max())
         refuse(fmt::format("its elements have {} bytes: they must have 1 to 2147483647", h.element_size));
     h.data_bytes();  // throws if the size does not fit in 64 bits

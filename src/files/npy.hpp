@@ -6,12 +6,16 @@
 #include <string_view>
 #include <vector>
 
+#include "cornerturn/element.hpp"
+
 namespace cornerturn::files {
 
 struct npy_header {
     int major = 1;                    // major version; the minor version is always 0
     std::string descr;                // the dtype, as written in the file
     std::int64_t element_size = 0;    // bytes
+    element_type type{};              // 0 if conversions know no such type, or if the dtype does not tell
+    bool big_endian = false;          // not for fields of a structure
     bool fortran_order = false;       // the first index varies fastest
     std::vector<std::int64_t> shape;  // as in numpy
     std::int64_t data_offset = 0;     // of the first element in the file
@@ -33,6 +37,11 @@ std::int64_t npy_header_bytes(std::string_view beginning);
 // Parses the first npy_header_bytes() of a file. Throws error if the header is invalid, or if elements of its dtype
 // cannot be moved as bytes.
 npy_header parse_npy(std::string_view header);
+
+// The dtype of a file whose elements have this type, little-endian. bf16 and fp8 have the dtypes "<V2" and "<V1": numpy
+// has no other names for them, and ml_dtypes writes these for bf16 and e4m3fn. (For e5m2 it writes "<f1", which
+// numpy.load() refuses.)
+std::string npy_descr(element_type type);
 
 // A header with the dtype and version of `like`. If it is too long for version 1.0, it has version 2.0. Its length is a
 // multiple of 64 bytes.

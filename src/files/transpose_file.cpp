@@ -1,14 +1,12 @@
 #include "files/transpose_file.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <link.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <fstream>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,14 +17,13 @@
 #include "core/available_memory.hpp"
 #include "core/host_threads.hpp"
 #include "core/parallel.hpp"
-#include "core/sizes.hpp"
 #include "core/strided.hpp"
-#include "core/tensors.hpp"
+#include "cornerturn/convert.hpp"
 #include "cornerturn/copy.hpp"
 #include "cornerturn/error.hpp"
 #include "files/file.hpp"
+#include "files/file_move.hpp"
 #include "files/file_tiles.hpp"
-#include "files/npy.hpp"
 
 namespace cornerturn::files {
 namespace {
@@ -34,7 +31,7 @@ namespace {
 constexpr std::int64_t kMiB = 1 << 20;
 constexpr std::int64_t kLeastForTiles = 1 * kMiB;
 constexpr std::int64_t kLaterBytes = 3 * kMiB;       // memory that the program does not use yet at the start
-constexpr std::int64_t kMostTileBytes = 256 * kMiB;  // more gains nothing, and makes threads wait for each other
+constexpr std::int64_t kMostTileBytes = 512 * kMiB;  // more gains nothing, and makes threads wait for each other
 constexpr std::int64_t kMostCopiedBytes = 1 * kMiB;  // of one piece of a copy
 constexpr std::int64_t kPage = 4096;
 constexpr std::int64_t kLongRun = 256 * 1024;          // the system reads such runs fast, wherever they are
@@ -42,7 +39,7 @@ constexpr std::int64_t kAheadBytes = kMiB / 2;         // read at a time, ahead 
 constexpr int kMostWorkers = 2;                        // one tile is read and transposed while another is written
 constexpr std::int64_t kStack = kMiB / 4;              // a thread's stack and other private memory
 constexpr std::int64_t kTransposedAtOnce = 16 * kMiB;  // transposing a smaller tile needs no further memory
-constexpr std::int64_t kTransposeBytes = 2 * kMiB;     // memory for a thread that transposes its part of a larger tile
+constexpr std::int64_t kTransposeBytes = 2 * kMiB;     // for a thread that transposes a larger tile, or converts one
 
 // Bytes of memory that the process uses.
 std::int64_t resident_bytes() {
@@ -75,7 +72,7 @@ struct resources {
     bool ahead = false;        // another thread reads ahead
 };
 
-resources resources_for(std::int64_t memory, std::int64_t threads, std::int64_t element_size, bool on_gpu) {
+resources resources_for(std::int64_t memory, std::int64_t threads, element_bytes element, bool converts, bool on_gpu) {
     const std::int64_t thread = thread_bytes(), all_cores = std::max(1u, std::thread::hardware_concurrency());
     resources r;
     std::int64_t left = memory;
@@ -89,137 +86,16 @@ resources resources_for(std::int64_t memory, std::int64_t threads, std::int64_t 
         left -= cores * (thread + kTransposeBytes);
     }
     // Fewer workers are better than tiles that are narrower than a page in both files.
-    const std::int64_t bytes_worth_a_worker = 2 * std::max(element_size, kPage * kPage / element_size) + thread;
+    const std::int64_t two_pages = kPage * kPage / (element.read * element.written);  // elements
+    const std::int64_t bytes_worth_a_worker = element.both() * std::max<std::int64_t>(1, two_pages) + thread;
     r.workers = static_cast<int>(
         std::clamp<std::int64_t>(std::min(left / bytes_worth_a_worker, memory / 4 / thread), 1, most_workers));
     if (threads > 0 && r.threads_per_tile == 0)
         r.threads_per_tile = static_cast<int>(std::max<std::int64_t>(1, cores / r.workers));
     if (r.workers > 1) left -= r.workers * thread + (r.threads_per_tile != 1 ? (r.workers - 1) * kTransposeBytes : 0);
     r.bytes = left / r.workers;
-    if (!on_gpu && r.threads_per_tile == 1 && r.bytes > kTransposedAtOnce) r.bytes -= kTransposeBytes;
+    if (!on_gpu && r.threads_per_tile == 1 && (converts || r.bytes > kTransposedAtOnce)) r.bytes -= kTransposeBytes;
     return r;
-}
-
-struct file_move {
-    std::string from, to;     // descriptions for the user
-    std::string header = {};  // the bytes before the result's elements
-    std::int64_t bytes = 0;   // of the elements
-    strided_copy copy = {};   // from offset to offset in the files
-
-    bool keeps_order() const { return copy.rank == 0; }
-};
-
-// The copy from elements at `offset`, of this shape and order, to elements at `to_offset` with the axes in a new order.
-strided_copy copy_of(const std::vector<std::int64_t>& shape, bool from_fortran, std::int64_t offset,
-                     const std::vector<int>& axes, bool to_fortran, std::int64_t to_offset, std::int64_t element_size) {
-    const std::size_t rank = shape.size();
-    std::vector<strided_axis> all(rank);
-    std::int64_t stride = element_size, to_stride = element_size;
-    const auto at = [&](std::size_t i, bool fortran) { return fortran ? i : rank - 1 - i; };
-    std::vector<std::int64_t> source(rank);
-    for (std::size_t i = 0; i < rank; ++i) {
-        source[at(i, from_fortran)] = stride;
-        stride *= shape[at(i, from_fortran)];
-    }
-    for (std::size_t i = 0; i < rank; ++i) {
-        const std::size_t to = at(i, to_fortran), from = static_cast<std::size_t>(axes[to]);
-        all[to] = {shape[from], source[from], to_stride};
-        to_stride *= shape[from];
-    }
-    std::erase_if(all, [](const strided_axis& a) { return a.extent == 1; });
-    if (all.size() > kMostAxes) throw error(fmt::format("it has {} axes longer than 1: the limit is 32", all.size()));
-    return canonical(static_cast<std::uintptr_t>(offset), static_cast<std::uintptr_t>(to_offset), element_size,
-                     all.data(), static_cast<int>(all.size()));
-}
-
-// The requested axes, counted from 0. Without a request, all axes reversed.
-std::vector<int> axes_of(const std::optional<std::vector<std::int64_t>>& asked, std::size_t rank,
-                         const std::string& path) {
-    std::vector<int> axes;
-    if (!asked) {
-        for (std::size_t i = rank; i-- > 0;) axes.push_back(static_cast<int>(i));
-        return axes;
-    }
-    const std::string prefix = fmt::format("--axes is {}: ", fmt::join(*asked, ","));
-    const auto all = static_cast<std::int64_t>(rank);
-    if (asked->size() != rank)
-        throw invalid_argument(fmt::format("{}it must name each axis once, and {} has {} axes", prefix, path, rank));
-    for (const std::int64_t given : *asked) {
-        const std::int64_t axis = given < 0 ? given + all : given;
-        if (axis < 0 || axis >= all)
-            throw invalid_argument(fmt::format("{}axis {} must be from {} to {}, because {} has {} axes", prefix, given,
-                                               -all, all - 1, path, rank));
-        if (std::find(axes.begin(), axes.end(), axis) != axes.end())
-            throw invalid_argument(fmt::format("{}axis {} appears twice", prefix, axis));
-        axes.push_back(static_cast<int>(axis));
-    }
-    return axes;
-}
-
-std::vector<std::int64_t> permuted(const std::vector<std::int64_t>& shape, const std::vector<int>& axes) {
-    std::vector<std::int64_t> all;
-    for (int axis : axes) all.push_back(shape[static_cast<std::size_t>(axis)]);
-    return all;
-}
-
-std::string describe(const npy_header& h, const std::vector<std::int64_t>& shape, bool fortran) {
-    return fmt::format("({}{}) {} in {} order", fmt::join(shape, ", "), shape.size() == 1 ? "," : "", h.descr,
-                       fortran ? "Fortran" : "C");
-}
-
-// Refuses bytes after the elements, because the result would not contain them.
-void require_size(const input_file& source, std::int64_t header, std::int64_t elements) {
-    const std::int64_t found = source.size() - header;
-    if (found == elements) return;
-    throw error(fmt::format("{} is too {}: it has {} bytes of elements, but its shape needs {}", source.path(),
-                            found < elements ? "short" : "long", found, elements));
-}
-
-file_move move_of_npy(const input_file& source, const file_request& request) {
-    std::string beginning(static_cast<std::size_t>(std::min(source.size(), kNpyPrefixBytes)), '\0');
-    source.read(beginning.data(), static_cast<std::int64_t>(beginning.size()), 0);
-    npy_header h;
-    try {
-        const std::int64_t bytes = npy_header_bytes(beginning);
-        beginning.resize(static_cast<std::size_t>(std::min(source.size(), bytes)));
-        source.read(beginning.data(), static_cast<std::int64_t>(beginning.size()), 0);
-        h = parse_npy(beginning);
-    } catch (const error& why) {
-        throw error(fmt::format("cannot read {}: {}", source.path(), why.what()));
-    }
-    require_size(source, h.data_offset, h.data_bytes());
-    const std::vector<int> axes = axes_of(request.axes, h.shape.size(), source.path());
-    const std::vector<std::int64_t> shape = permuted(h.shape, axes);
-    const bool fortran = shape.size() > 1 ? request.layout == storage_order::fortran : h.fortran_order;
-    file_move move{.from = describe(h, h.shape, h.fortran_order),
-                   .to = describe(h, shape, fortran),
-                   .header = make_npy(h, shape, fortran),
-                   .bytes = h.data_bytes()};
-    try {
-        move.copy = copy_of(h.shape, h.fortran_order, h.data_offset, axes, fortran,
-                            static_cast<std::int64_t>(move.header.size()), h.element_size);
-    } catch (const error& why) {
-        throw error(fmt::format("cannot transpose {}: {}", source.path(), why.what()));
-    }
-    return move;
-}
-
-file_move move_of_raw(const input_file& source, const raw_shape& shape, const file_request& request) {
-    const auto zero = std::find(shape.extents.begin(), shape.extents.end(), 0);
-    std::int64_t elements = zero == shape.extents.end() ? 1 : 0;
-    for (std::int64_t extent : shape.extents) elements = checked_multiply(elements, extent, "the number of elements");
-    const std::int64_t bytes = checked_multiply(elements, shape.element_size, "the size of the elements");
-    require_size(source, 0, bytes);
-    const std::vector<int> axes = axes_of(request.axes, shape.extents.size(), source.path());
-    const bool fortran = request.layout == storage_order::fortran;
-    const auto text = [&](const std::vector<std::int64_t>& extents, bool in_fortran) {
-        return fmt::format("{} of {} bytes in {} order", fmt::join(extents, " x "), shape.element_size,
-                           in_fortran ? "Fortran" : "C");
-    };
-    return {.from = text(shape.extents, false),
-            .to = text(permuted(shape.extents, axes), fortran),
-            .bytes = bytes,
-            .copy = copy_of(shape.extents, false, 0, axes, fortran, 0, shape.element_size)};
 }
 
 // ---- The work -------------------------------------------------------------------------------------------------------
@@ -287,26 +163,42 @@ std::unique_ptr<unsigned char[]> memory_of(std::int64_t bytes) {
 
 class host_tile : public tile_memory {
 public:
-    host_tile(std::int64_t elements, std::int64_t element_size, int threads)
-        : element_size_(element_size),
+    host_tile(std::int64_t elements, element_bytes element, const element_conversion& conversion, int threads)
+        : element_(element),
+          conversion_(conversion),
           threads_(threads),
-          read_(memory_of(elements * element_size)),
-          written_(memory_of(elements * element_size)) {
+          read_(memory_of(elements * element.read)),
+          written_(memory_of(elements * element.written)) {
         read = read_.get();
         written = written_.get();
     }
 
     void move(const file_tiling::tile_layout& layout) override {
-        detail::copy({reinterpret_cast<std::uintptr_t>(read), layout.extents, layout.read},
-                     {reinterpret_cast<std::uintptr_t>(written), layout.extents, layout.written}, element_size_, 1,
-                     {.threads = threads_});
+        const detail::any_tensor from{reinterpret_cast<std::uintptr_t>(read), layout.extents, layout.read};
+        const detail::any_tensor to{reinterpret_cast<std::uintptr_t>(written), layout.extents, layout.written};
+        if (!conversion_.converts()) return detail::copy(from, to, element_.written, 1, {.threads = threads_});
+        detail::convert({from, conversion_.from, 1}, detail::same_order(layout.extents), {to, conversion_.to, 1},
+                        conversion_.of_tile(layout, conversion_.scale.data(), conversion_.bias.data()),
+                        {.threads = threads_});
     }
 
 private:
-    std::int64_t element_size_;
+    element_bytes element_;
+    const element_conversion& conversion_;
     int threads_;
     std::unique_ptr<unsigned char[]> read_, written_;
 };
+
+// Reverses the bytes of each number of `kSize` bytes.
+template <std::int64_t kSize>
+void reverse_each(unsigned char* at, std::int64_t bytes) {
+    for (const unsigned char* const end = at + bytes; at < end; at += kSize) std::reverse(at, at + kSize);
+}
+void reverse_each(unsigned char* at, std::int64_t bytes, std::int64_t size) {
+    if (size == 2) reverse_each<2>(at, bytes);
+    if (size == 4) reverse_each<4>(at, bytes);
+    if (size == 8) reverse_each<8>(at, bytes);
+}
 
 std::int64_t copy_elements(const file_move& move, const input_file& source, new_file& destination, const resources& use,
                            work_monitor& monitor) {
@@ -332,11 +224,11 @@ std::int64_t copy_elements(const file_move& move, const input_file& source, new_
 // It stays one band of tiles ahead, and does nothing if the system has too little memory for that.
 class reader_ahead {
 public:
-    reader_ahead(const file_move& move, const input_file& source, std::int64_t bands)
+    reader_ahead(const strided_copy& c, const input_file& source, std::int64_t bands)
         : source_(source),
-          begin_(static_cast<std::int64_t>(move.copy.source)),
-          bytes_(move.bytes),
-          band_((move.bytes + bands - 1) / bands) {
+          begin_(static_cast<std::int64_t>(c.source)),
+          bytes_(c.source_bytes()),
+          band_((bytes_ + bands - 1) / bands) {
         if (available_memory() / 8 < band_) return;
         try {
             thread_ = std::jthread([this] { run(); });
@@ -384,8 +276,8 @@ private:
 
 std::int64_t move_tiles(const file_move& move, const input_file& source, new_file& destination, const resources& use,
                         const tile_maker& maker, work_monitor& monitor) {
-    const file_tiling tiling(move.copy, std::min(use.bytes / 2, kMostTileBytes));
-    const auto make_tile = [&] { return maker.make(tiling.tile_elements(), tiling.element_size()); };
+    const file_tiling tiling(move.copy, move.element, std::min(use.bytes, kMostTileBytes));
+    const auto make_tile = [&] { return maker.make(tiling.tile_elements(), tiling.element(), move.conversion); };
     std::vector<std::unique_ptr<tile_memory>> tiles(
         static_cast<std::size_t>(std::min<std::int64_t>(use.workers, tiling.tiles())));
     tiles[0] = make_tile();
@@ -396,7 +288,7 @@ std::int64_t move_tiles(const file_move& move, const input_file& source, new_fil
     }
     std::optional<reader_ahead> ahead;
     if (use.ahead && tiling.tiles_of_band() > 1 && tiling.read_piece_bytes() < kLongRun)
-        ahead.emplace(move, source, tiling.bands());
+        ahead.emplace(move.copy, source, tiling.bands());
     std::vector<std::atomic<std::int64_t>> moved(static_cast<std::size_t>(tiling.parts()));  // tiles of each part
     const std::int64_t tiles_of_part = tiling.tiles() / tiling.parts();
     std::mutex writing;
@@ -405,17 +297,19 @@ std::int64_t move_tiles(const file_move& move, const input_file& source, new_fil
         if (!tile) tile = make_tile();
         const region r = tiling.at(i);
         if (ahead) ahead->start_band(i / tiling.tiles_of_band());
-        std::int64_t all = 0;
         tiling.read_pieces(r, [&](std::int64_t at, std::int64_t bytes, std::int64_t offset) {
-            if (!monitor.stopped()) source.read(tile->read + at, bytes, offset);
-            all += bytes;
+            if (monitor.stopped()) return;
+            source.read(tile->read + at, bytes, offset);
+            reverse_each(tile->read + at, bytes, move.reversed);
         });
         tile->move(tiling.layout_of(r));
+        std::int64_t all = 0;
         {
             // The system lets only one thread at a time write to a file, and the others would spin.
             const std::lock_guard lock(writing);
             tiling.write_pieces(r, [&](std::int64_t at, std::int64_t bytes, std::int64_t offset) {
                 if (!monitor.stopped()) destination.write(tile->written + at, bytes, offset);
+                all += bytes;
             });
         }
         // Starts to sync a part as soon as it is complete, so that the sync at the end has less to do.
@@ -432,9 +326,12 @@ std::int64_t move_tiles(const file_move& move, const input_file& source, new_fil
 file_result transpose_file(const file_request& request) {
     const auto start = std::chrono::steady_clock::now();
     const input_file source(request.source);
-    const file_move move = request.raw ? move_of_raw(source, *request.raw, request) : move_of_npy(source, request);
+    const file_move move = move_of(source, request);
     const std::int64_t used = resident_bytes() + kLaterBytes + request.tiles.later_bytes, left = request.memory - used;
-    const std::int64_t element = std::min(move.copy.run, kMostCopiedBytes), least = kLeastForTiles + 2 * element;
+    const bool converts = move.conversion.converts(), on_gpu = static_cast<bool>(request.tiles.make);
+    const std::int64_t run = std::clamp<std::int64_t>(move.copy.run, 1, kMostCopiedBytes);
+    const element_bytes element = converts ? move.element : element_bytes{run, run};
+    const std::int64_t least = kLeastForTiles + element.both() + (converts && !on_gpu ? kTransposeBytes : 0);
     if (left < least) {
         throw invalid_argument(
             fmt::format("--memory is {} bytes, which is too little: the program itself uses {} bytes and needs {} more",
@@ -444,16 +341,15 @@ file_result transpose_file(const file_request& request) {
     destination.reserve(static_cast<std::int64_t>(move.header.size()) + move.bytes);
     destination.write(move.header.data(), static_cast<std::int64_t>(move.header.size()), 0);
     work_monitor monitor(request, move.bytes);
-    file_result result{.from = move.from, .to = move.to, .bytes = move.bytes, .copied = move.keeps_order()};
-    const resources use =
-        resources_for(left, request.threads, std::max<std::int64_t>(1, element), static_cast<bool>(request.tiles.make));
-    const tile_maker in_host_memory{[&](std::int64_t elements, std::int64_t element_size) {
-        return std::make_unique<host_tile>(elements, element_size, use.threads_per_tile);
+    file_result result{.from = move.from, .to = move.to, .bytes = move.bytes, .copied = move.keeps_bytes()};
+    const resources use = resources_for(left, request.threads, element, converts, on_gpu);
+    const tile_maker in_host_memory{[&](std::int64_t elements, element_bytes sizes, const element_conversion& how) {
+        return std::make_unique<host_tile>(elements, sizes, how, use.threads_per_tile);
     }};
     if (move.bytes > 0) {
-        result.tiles = move.keeps_order() ? copy_elements(move, source, destination, use, monitor)
+        result.tiles = move.keeps_bytes() ? copy_elements(move, source, destination, use, monitor)
                                           : move_tiles(move, source, destination, use,
-                                                       request.tiles.make ? request.tiles : in_host_memory, monitor);
+                                                       on_gpu ? request.tiles : in_host_memory, monitor);
     }
     destination.sync();
     monitor.check();

@@ -12,6 +12,7 @@
 #include "core/tensors.hpp"
 #include "host/casts.hpp"
 #include "host/choice.hpp"
+#include "host/float_environment.hpp"
 #include "host/job.hpp"
 
 namespace cornerturn::host {
@@ -43,7 +44,10 @@ public:
 
     std::int64_t boxes() const { return boxes_; }
     void run(const team& threads) const {
-        share_out(c_.bytes() + c_.source_bytes(), threads, boxes_, [&](std::int64_t i) { convert_box(i); });
+        share_out(c_.bytes() + c_.source_bytes(), threads, boxes_, [&](std::int64_t i) {
+            const ieee_arithmetic modes;
+            convert_box(i);
+        });
     }
 
 private:
@@ -124,7 +128,8 @@ private:
         }
     }
 
-    void convert_box(std::int64_t number) const {
+    // Not inlined: the compiler knows nothing of the processor's modes, and must not move arithmetic out of it.
+    [[gnu::noinline]] void convert_box(std::int64_t number) const {
         std::array<std::int64_t, kMostAxes + 1> steps;
         const byte* from = reinterpret_cast<const byte*>(c_.source);
         byte* to = reinterpret_cast<byte*>(c_.destination);

@@ -1,6 +1,8 @@
 // Conversions in host memory: random tensors, all values of narrow types, and refusals.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cfenv>
 #include <complex>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +12,10 @@
 #include "cornerturn/convert.h"
 #include "cornerturn/convert.hpp"
 #include "sanitized.hpp"
+
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
 
 using namespace cornerturn;
 
@@ -134,6 +140,33 @@ TEST(host_convert, every_float) {
             if (HasFatalFailure()) return;
         }
         values.clear();
+    }
+}
+
+// PyTorch and XLA let the processor flush subnormal numbers. That must not reach the values.
+TEST(host_convert, is_independent_of_the_modes_of_arithmetic) {
+    const std::vector<e4m3fn> narrow(100'000, e4m3fn{1});  // 2^-9, a subnormal number
+    const std::vector<float> tiny(100'000, 0x1p-140f), ties(100'000, 2.5f);
+    std::vector<float> wide(narrow.size());
+    std::vector<double> doubles(tiny.size());
+    std::vector<std::int32_t> whole(ties.size());
+    for (const int threads : {1, 0}) {
+        std::fenv_t before;
+        ASSERT_EQ(std::fegetenv(&before), 0);
+        std::fesetround(FE_UPWARD);
+#ifdef __SSE2__
+        _mm_setcsr(_mm_getcsr() | 0x8040);
+#endif
+        const auto n = static_cast<std::int64_t>(narrow.size());
+        convert(tensor_view{narrow, {n}}, tensor_view{wide, {n}}, {.scale = 3}, {.threads = threads});
+        convert(tensor_view{tiny, {n}}, tensor_view{doubles, {n}}, {}, {.threads = threads});
+        convert(tensor_view{ties, {n}}, tensor_view{whole, {n}}, {}, {.threads = threads});
+        const int rounding = std::fegetround();
+        std::fesetenv(&before);
+        EXPECT_EQ(rounding, FE_UPWARD);  // the caller's modes stay
+        EXPECT_TRUE(std::all_of(wide.begin(), wide.end(), [](float x) { return x == 3 * 0x1p-9f; }));
+        EXPECT_TRUE(std::all_of(doubles.begin(), doubles.end(), [](double x) { return x == 0x1p-140; }));
+        EXPECT_TRUE(std::all_of(whole.begin(), whole.end(), [](std::int32_t x) { return x == 2; }));
     }
 }
 

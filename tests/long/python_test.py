@@ -59,6 +59,7 @@ class Package(unittest.TestCase):
         # Hides GPUs, so that the same tests run on every machine.
         environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": ""}
         output = run(self.python, "-m", "pytest", "-p", "no:cacheprovider", "-ra", TESTS / "test_numpy.py", TESTS / "test_package.py",
+                     TESTS / "test_convert.py", TESTS / "test_convert_differences.py",
                      cwd=self.folder, env=environment)
         print(output)
         self.assertGreater(int(re.search(r"(\d+) passed", output)[1]), 30)

@@ -6,7 +6,8 @@ import pytest
 cupy = pytest.importorskip("cupy")
 
 import cornerturn
-from refusals import raises
+from conftest import SEED
+from refusals import raises, refused
 from views import WITH_HOLES, filled, put, raw
 
 
@@ -61,6 +62,67 @@ def test_bytes_between_fields_of_new_records_are_zero(dtype):
         del result
 
 
+@pytest.mark.parametrize("of", ["?", "u1", "i2", "f2", "i4", "f4", "f8"])
+@pytest.mark.parametrize("to", ["?", "u1", "i2", "f2", "i4", "f4", "f8"])
+def test_convert_against_exact_arithmetic(of, to):
+    pytest.importorskip("ml_dtypes")
+    from conversions import check
+
+    draw = numpy.random.default_rng([SEED, ord(of[0]), ord(to[0])])
+    for _ in range(4):
+        shape = tuple(map(int, draw.integers(1, 12, draw.integers(1, 4))))
+        host = filled(numpy.dtype(of), shape, int(draw.integers(2**32)))
+        x, step = cupy.asarray(host), int(draw.choice([1, -1, 2]))
+        host, x = host[::step], x[::step]
+        axes, axis = tuple(map(int, draw.permutation(x.ndim))), int(draw.integers(x.ndim))
+        factors = draw.normal(0, 3, (2, x.shape[axes[axis]])).astype(draw.choice(["f4", "f8"]))
+        result = cornerturn.convert(x, numpy.dtype(to), axes)
+        assert type(result) is cupy.ndarray and result.dtype == to and result.flags.c_contiguous
+        check(result.get(), host, axes)
+        scale, bias = cupy.asarray(factors[0]), cupy.asarray(factors[1][::-1])[::-1]  # the second has gaps
+        out = cupy.zeros([*result.shape, 2], to)[..., 0]
+        assert cornerturn.convert(x, numpy.dtype(to), axes, scale=scale, bias=bias, axis=axis, out=out) is out
+        check(out.get(), host, axes, factors[0].tolist(), factors[1].tolist(), axis)
+
+
+def test_convert_of_complex_and_narrow_elements():
+    z = cupy.random.rand(30, 40) + 1j
+    assert (cornerturn.convert(z, "c64", (1, 0)) == z.T.astype("c8")).all()
+    x = cupy.random.rand(30, 40, dtype="f4")
+    torch = pytest.importorskip("torch")  # for CuPy may have no arrays of such a type
+    for name in ("bf16", "e4m3fn", "e5m2"):
+        long = {"bf16": "bfloat16", "e4m3fn": "float8_e4m3fn", "e5m2": "float8_e5m2"}[name]
+        out = torch.zeros(40, 30, dtype=getattr(torch, long), device="cuda")
+        scale = cupy.asarray([2.0])
+        assert cornerturn.convert(x, name, (1, 0), scale=scale, out=out) is out
+        expected = cornerturn.convert(torch.from_dlpack(x), name, (1, 0), scale=2.0)
+        assert torch.equal(out.view(torch.uint8), expected.view(torch.uint8))
+
+
+def test_convert_in_streams():
+    x, ones = cupy.random.rand(2048, 1024, dtype="f4"), cupy.ones(1024, "f4")
+    expected, side = x.T.astype("f2"), cupy.cuda.Stream(non_blocking=True)
+    cupy.cuda.Device().synchronize()
+    for given in (side, side.ptr):
+        y, scale = cupy.zeros_like(x), cupy.zeros_like(ones)
+        sum(x @ x.T for _ in range(20))  # makes the stream wait
+        y[...], scale[...] = x, ones
+        result = cornerturn.convert(y, "f16", (1, 0), scale=scale, axis=0, stream=given)
+        side.synchronize()
+        assert (result == expected).all()
+
+
+def test_convert_refusals():
+    x = cupy.zeros((3, 4), "f4")
+    for name in ("scale", "bias"):
+        refused(ValueError, [name, "x", "GPU"], cornerturn.convert, x, "f16", **{name: [1.0] * 4}, axis=1)
+        refused(ValueError, [name, "GPU"], cornerturn.convert, x, "f16", **{name: numpy.ones(4)}, axis=1)
+        refused(ValueError, [name, 3, 4], cornerturn.convert, x, "f16", **{name: cupy.ones(3)}, axis=1)
+        refused(TypeError, [name, "float16"], cornerturn.convert, x, "f16", **{name: cupy.ones(4, "f2")}, axis=1)
+    refused(TypeError, ["dtype", "c64", "x", "float32"], cornerturn.convert, x, "c64")
+    refused(ValueError, ["x", "GPU", "out"], cornerturn.convert, x, "f16", out=numpy.zeros((3, 4), "f2"))
+
+
 def test_streams():
     x = cupy.random.rand(4096, 2048, dtype="f4")
     for its in (cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream.null):
@@ -99,6 +161,9 @@ def test_with_torch_and_numba():
     stream.synchronize()
     with raises(TypeError, "out", "copyto"):
         cornerturn.transpose(source)
+    halves = cuda.device_array((500, 300), "f2")
+    cornerturn.convert(source, "f16", (1, 0), out=halves)
+    assert (halves.copy_to_host() == cupy.asnumpy(x).T.astype("f2")).all()
 
 
 def test_managed_memory():
