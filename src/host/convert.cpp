@@ -18,9 +18,9 @@
 namespace cornerturn::host {
 namespace {
 
-constexpr std::int64_t kBoxBytes = 64 * kKiB;  // of the side with the larger elements
-constexpr std::int64_t kLine = 1 * kKiB;       // bytes that a line of a box should have, on either side
-constexpr std::int64_t kOut = 4 * kKiB;        // bytes that are converted before they are streamed
+constexpr std::int64_t kBoxBytes = 256 * kKiB;  // of the side with the larger elements
+constexpr std::int64_t kLine = 1 * kKiB;        // bytes that a line of a box should have, on either side
+constexpr std::int64_t kOut = 4 * kKiB;         // bytes that are converted before they are streamed
 
 // An axis of a copy and of its boxes. Strides are in bytes, but `factor` and `packed` in elements.
 struct boxed_axis {
@@ -57,11 +57,12 @@ private:
     // Takes steps along the destination's first axes until a line there is long, then along the source's, and then
     // along the destination's again until the box is full.
     void cut() {
-        std::int64_t room = kBoxBytes / larger_;
+        const std::int64_t most = kBoxBytes / larger_;
+        std::int64_t room = most;
         grow([](const boxed_axis& a) { return a.destination; }, to_size_, std::min(room, kLine / to_size_), room);
         grow([](const boxed_axis& a) { return std::abs(a.source); }, from_size_, std::min(room, kLine / from_size_),
              room);
-        grow([](const boxed_axis& a) { return a.destination; }, to_size_, room, room);
+        grow([](const boxed_axis& a) { return a.destination; }, to_size_, most, room);
         std::int64_t packed = 1;
         boxes_ = 1;
         for (int i = 0; i < rank_; ++i) {
