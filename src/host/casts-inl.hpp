@@ -88,17 +88,15 @@ void widen_floats(const byte* from, float* to, std::int64_t count) {
             constexpr unsigned kMoved = static_cast<unsigned>(127 - f.bias()) << 23;
             auto number = hn::Add(hn::ShiftLeft<23 - f.fraction_bits>(magnitude), hn::Set(words, kMoved));
             if constexpr (f.has_infinity) {
-                const auto special = hn::MaskFromVec(hn::BitCast(
-                    words, hn::VecFromMask(numbers, hn::Gt(hn::BitCast(numbers, magnitude),
-                                                           hn::Set(numbers, static_cast<int>(f.largest()))))));
+                const auto special = hn::RebindMask(
+                    words, hn::Gt(hn::BitCast(numbers, magnitude), hn::Set(numbers, static_cast<int>(f.largest()))));
                 number = hn::IfThenElse(special, hn::Or(number, hn::Set(words, 0x7f800000u)), number);
             } else {
                 number =
                     hn::IfThenElse(hn::Eq(magnitude, hn::Set(words, f.nan())), hn::Set(words, 0x7fc00000u), number);
             }
-            const auto is_small = hn::MaskFromVec(hn::BitCast(
-                floats, hn::VecFromMask(
-                            numbers, hn::Lt(hn::BitCast(numbers, magnitude), hn::Set(numbers, 1 << f.fraction_bits)))));
+            const auto is_small =
+                hn::RebindMask(floats, hn::Lt(hn::BitCast(numbers, magnitude), hn::Set(numbers, 1 << f.fraction_bits)));
             const auto value = hn::IfThenElse(is_small, small, hn::BitCast(floats, number));
             hn::StoreU(hn::BitCast(floats, hn::Or(hn::BitCast(words, value), sign)), floats, to + i);
         }
@@ -181,15 +179,14 @@ void narrow_floats(const float* from, byte* to, std::int64_t count, bool saturat
             const auto sum = hn::Add(hn::BitCast(floats, magnitude), align);
             const auto small = hn::Sub(hn::BitCast(words, sum), hn::BitCast(words, align));
             const auto is_small = hn::Lt(signed_of(magnitude), hn::Set(numbers, static_cast<int>(kMoved + (1u << 23))));
-            kept = hn::IfThenElse(hn::MaskFromVec(hn::BitCast(words, hn::VecFromMask(numbers, is_small))), small, kept);
+            kept = hn::IfThenElse(hn::RebindMask(words, is_small), small, kept);
         }
         if constexpr (kType != element_type::bf16) {  // a carry makes infinity of what is beyond
             const auto over = hn::Gt(signed_of(kept), hn::Set(numbers, static_cast<int>(f.largest())));
-            kept = hn::IfThenElse(hn::MaskFromVec(hn::BitCast(words, hn::VecFromMask(numbers, over))), beyond, kept);
+            kept = hn::IfThenElse(hn::RebindMask(words, over), beyond, kept);
         }
         const auto nan = hn::Gt(signed_of(magnitude), hn::Set(numbers, 0x7f800000));
-        kept = hn::IfThenElse(hn::MaskFromVec(hn::BitCast(words, hn::VecFromMask(numbers, nan))),
-                              hn::Set(words, f.nan()), kept);
+        kept = hn::IfThenElse(hn::RebindMask(words, nan), hn::Set(words, f.nan()), kept);
         kept = hn::Or(kept, sign);
         // Moved to the sign's place of a signed number, which is then narrowed without saturation.
         constexpr int kUp = 32 - 8 * static_cast<int>(sizeof(storage));
@@ -265,8 +262,9 @@ void convert_elements(const byte* from, byte* to, std::int64_t count, element_ca
             if (is_wide(cast.from)) {
                 wide_to_f64(cast.from, piece, doubles, n);
             } else {
-                to_f32(cast.from, piece, floats, n);
-                for (std::int64_t i = 0; i < n; ++i) doubles[i] = floats[i];
+                const float* values = elements<float>(piece);
+                if (cast.from != element_type::f32) to_f32(cast.from, piece, floats, n), values = floats;
+                for (std::int64_t i = 0; i < n; ++i) doubles[i] = values[i];
             }
             if (cast.scaled) scale_piece(doubles, doubles, n, by, first);
             from_f64(doubles, cast.to, result, n, cast.saturates);
