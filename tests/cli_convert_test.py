@@ -61,6 +61,8 @@ class Convert(Case):
             self.succeed("ladder", "convert", "--on", "emulator", "--shape", "4,8,12,16", "--format", "json", "--output", results)
             self.succeed("report", results, "--output", page)
             self.assertIn("4 x 8 x 12 x 16, axes 3,2,1,0, to bf16 f32", page.read_text(encoding="utf-8"))
+            self.succeed("ladder", "convert", "--on", "emulator", "--shape", "5,7", "--dtype", "e4m3fn", "--format", "json", "--output", results)
+            self.assertIn("5 x 7, axes 1,0, to bf16 e4m3fn", self.succeed("report", results, "--format", "markdown"))
 
     def test_bench_on_the_host(self):
         cells = [{"source_extents": [300, 200, 3], "axes": [2, 0, 1], "source_type": "u8", "destination_type": "f32", "factors": "each", "axis": 0},

@@ -51,6 +51,13 @@ void widen_integers(const byte* from, float* to, std::int64_t count) {
     for (; i < count; ++i) to[i] = static_cast<float>(all[i]);
 }
 
+// Whether the processor itself converts f16.
+#if HWY_ARCH_X86
+constexpr bool kHasHalves = HWY_TARGET <= HWY_AVX2;
+#else
+constexpr bool kHasHalves = false;
+#endif
+
 template <element_type kType>
 void widen_floats(const byte* from, float* to, std::int64_t count) {
     using storage = storage_of_t<kType>;
@@ -63,6 +70,11 @@ void widen_floats(const byte* from, float* to, std::int64_t count) {
     const auto lanes = static_cast<std::int64_t>(hn::Lanes(floats));
     std::int64_t i = 0;
     for (; i + lanes <= count; i += lanes) {
+        if constexpr (kType == element_type::f16 && kHasHalves) {
+            const hn::Rebind<hwy::float16_t, decltype(floats)> halves;
+            hn::StoreU(hn::PromoteTo(floats, hn::BitCast(halves, hn::LoadU(narrow, all + i))), floats, to + i);
+            continue;
+        }
         const auto bits = hn::BitCast(words, hn::PromoteTo(numbers, hn::LoadU(narrow, all + i)));
         if constexpr (kType == element_type::bf16) {
             hn::StoreU(hn::BitCast(floats, hn::ShiftLeft<16>(bits)), floats, to + i);
@@ -76,17 +88,15 @@ void widen_floats(const byte* from, float* to, std::int64_t count) {
             constexpr unsigned kMoved = static_cast<unsigned>(127 - f.bias()) << 23;
             auto number = hn::Add(hn::ShiftLeft<23 - f.fraction_bits>(magnitude), hn::Set(words, kMoved));
             if constexpr (f.has_infinity) {
-                const auto special = hn::MaskFromVec(hn::BitCast(
-                    words, hn::VecFromMask(numbers, hn::Gt(hn::BitCast(numbers, magnitude),
-                                                           hn::Set(numbers, static_cast<int>(f.largest()))))));
+                const auto special = hn::RebindMask(
+                    words, hn::Gt(hn::BitCast(numbers, magnitude), hn::Set(numbers, static_cast<int>(f.largest()))));
                 number = hn::IfThenElse(special, hn::Or(number, hn::Set(words, 0x7f800000u)), number);
             } else {
                 number =
                     hn::IfThenElse(hn::Eq(magnitude, hn::Set(words, f.nan())), hn::Set(words, 0x7fc00000u), number);
             }
-            const auto is_small = hn::MaskFromVec(hn::BitCast(
-                floats, hn::VecFromMask(
-                            numbers, hn::Lt(hn::BitCast(numbers, magnitude), hn::Set(numbers, 1 << f.fraction_bits)))));
+            const auto is_small =
+                hn::RebindMask(floats, hn::Lt(hn::BitCast(numbers, magnitude), hn::Set(numbers, 1 << f.fraction_bits)));
             const auto value = hn::IfThenElse(is_small, small, hn::BitCast(floats, number));
             hn::StoreU(hn::BitCast(floats, hn::Or(hn::BitCast(words, value), sign)), floats, to + i);
         }
@@ -109,7 +119,7 @@ void to_f32(element_type type, const byte* from, float* to, std::int64_t count) 
         case element_type::bf16: return widen_floats<element_type::bf16>(from, to, count);
         case element_type::e4m3fn: return widen_floats<element_type::e4m3fn>(from, to, count);
         case element_type::e5m2: return widen_floats<element_type::e5m2>(from, to, count);
-        default: std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(float));
+        default: break;
     }
 }
 
@@ -150,6 +160,11 @@ void narrow_floats(const float* from, byte* to, std::int64_t count, bool saturat
     const auto signed_of = [&](auto bits) { return hn::BitCast(numbers, bits); };
     std::int64_t i = 0;
     for (; i + lanes <= count; i += lanes) {
+        if constexpr (kType == element_type::f16 && kHasHalves) {
+            const hn::Rebind<hwy::float16_t, decltype(floats)> halves;
+            hn::StoreU(hn::BitCast(narrow, hn::DemoteTo(halves, hn::LoadU(floats, from + i))), narrow, all + i);
+            continue;
+        }
         const auto bits = hn::BitCast(words, hn::LoadU(floats, from + i));
         const auto magnitude = hn::And(bits, hn::Set(words, 0x7fffffffu));
         const auto sign =
@@ -164,13 +179,14 @@ void narrow_floats(const float* from, byte* to, std::int64_t count, bool saturat
             const auto sum = hn::Add(hn::BitCast(floats, magnitude), align);
             const auto small = hn::Sub(hn::BitCast(words, sum), hn::BitCast(words, align));
             const auto is_small = hn::Lt(signed_of(magnitude), hn::Set(numbers, static_cast<int>(kMoved + (1u << 23))));
-            kept = hn::IfThenElse(hn::MaskFromVec(hn::BitCast(words, hn::VecFromMask(numbers, is_small))), small, kept);
+            kept = hn::IfThenElse(hn::RebindMask(words, is_small), small, kept);
         }
-        const auto over = hn::Gt(signed_of(kept), hn::Set(numbers, static_cast<int>(f.largest())));
+        if constexpr (kType != element_type::bf16) {  // a carry makes infinity of what is beyond
+            const auto over = hn::Gt(signed_of(kept), hn::Set(numbers, static_cast<int>(f.largest())));
+            kept = hn::IfThenElse(hn::RebindMask(words, over), beyond, kept);
+        }
         const auto nan = hn::Gt(signed_of(magnitude), hn::Set(numbers, 0x7f800000));
-        kept = hn::IfThenElse(hn::MaskFromVec(hn::BitCast(words, hn::VecFromMask(numbers, over))), beyond, kept);
-        kept = hn::IfThenElse(hn::MaskFromVec(hn::BitCast(words, hn::VecFromMask(numbers, nan))),
-                              hn::Set(words, f.nan()), kept);
+        kept = hn::IfThenElse(hn::RebindMask(words, nan), hn::Set(words, f.nan()), kept);
         kept = hn::Or(kept, sign);
         // Moved to the sign's place of a signed number, which is then narrowed without saturation.
         constexpr int kUp = 32 - 8 * static_cast<int>(sizeof(storage));
@@ -196,15 +212,15 @@ void from_f32(const float* from, element_type type, byte* to, std::int64_t count
         case element_type::bf16: return narrow_floats<element_type::bf16>(from, to, count, saturates);
         case element_type::e4m3fn: return narrow_floats<element_type::e4m3fn>(from, to, count, saturates);
         case element_type::e5m2: return narrow_floats<element_type::e5m2>(from, to, count, saturates);
-        default: std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(float));
+        default: break;
     }
 }
 
 // ---- Scale and bias -------------------------------------------------------------------------------------------------
 
-// `first` is the position of the piece in its line.
+// `first` is the position of the piece in its line. Both pieces may be the same.
 template <class Real>
-void scale_piece(Real* values, std::int64_t count, const line_factors& by, std::int64_t first) {
+void scale_piece(const Real* values, Real* results, std::int64_t count, const line_factors& by, std::int64_t first) {
     const Real* const scales = by.scales == nullptr ? nullptr : static_cast<const Real*>(by.scales) + first;
     const Real* const biases = by.biases == nullptr ? nullptr : static_cast<const Real*>(by.biases) + first;
     const auto scale = static_cast<Real>(by.scale), bias = static_cast<Real>(by.bias);
@@ -216,11 +232,11 @@ void scale_piece(Real* values, std::int64_t count, const line_factors& by, std::
     for (; i + lanes <= count; i += lanes) {
         const auto by_scale = scales == nullptr ? all_scale : hn::LoadU(reals, scales + i);
         const auto by_bias = biases == nullptr ? all_bias : hn::LoadU(reals, biases + i);
-        hn::StoreU(hn::MulAdd(hn::LoadU(reals, values + i), by_scale, by_bias), reals, values + i);
+        hn::StoreU(hn::MulAdd(hn::LoadU(reals, values + i), by_scale, by_bias), reals, results + i);
     }
 #endif
     for (; i < count; ++i)
-        values[i] = std::fma(values[i], scales == nullptr ? scale : scales[i], biases == nullptr ? bias : biases[i]);
+        results[i] = std::fma(values[i], scales == nullptr ? scale : scales[i], biases == nullptr ? bias : biases[i]);
 }
 
 void convert_elements(const byte* from, byte* to, std::int64_t count, element_cast cast, const line_factors& by) {
@@ -237,25 +253,32 @@ void convert_elements(const byte* from, byte* to, std::int64_t count, element_ca
         const std::int64_t n = std::min(kPiece, count - first);
         const byte* const piece = from + first * from_size;
         byte* const result = to + first * to_size;
+        // Memory reads the next piece while this one is worked on.
+        const std::int64_t ahead = std::min(kPiece, count - first - n) * from_size;
+        for (std::int64_t i = 0; i < ahead; i += kLineBytes) __builtin_prefetch(piece + n * from_size + i);
         if (as_integers) {
             convert_integers(cast.from, piece, cast.to, result, n, cast.saturates);
         } else if (wide) {
             if (is_wide(cast.from)) {
                 wide_to_f64(cast.from, piece, doubles, n);
             } else {
-                to_f32(cast.from, piece, floats, n);
-                for (std::int64_t i = 0; i < n; ++i) doubles[i] = floats[i];
+                const float* values = elements<float>(piece);
+                if (cast.from != element_type::f32) to_f32(cast.from, piece, floats, n), values = floats;
+                for (std::int64_t i = 0; i < n; ++i) doubles[i] = values[i];
             }
-            if (cast.scaled) scale_piece(doubles, n, by, first);
+            if (cast.scaled) scale_piece(doubles, doubles, n, by, first);
             from_f64(doubles, cast.to, result, n, cast.saturates);
         } else {
-            to_f32(cast.from, piece, floats, n);
-            if (cast.scaled) scale_piece(floats, n, by, first);
-            if (!truncates) {
-                from_f32(floats, cast.to, result, n, cast.saturates);
-            } else {
-                for (std::int64_t i = 0; i < n; ++i) doubles[i] = floats[i];
+            // What is f32 already, or becomes f32, needs no buffer.
+            const float* values = elements<float>(piece);
+            float* const made = cast.to == element_type::f32 ? elements<float>(result) : floats;
+            if (cast.from != element_type::f32) to_f32(cast.from, piece, made, n), values = made;
+            if (cast.scaled) scale_piece(values, made, n, by, first), values = made;
+            if (truncates) {
+                for (std::int64_t i = 0; i < n; ++i) doubles[i] = values[i];
                 from_f64(doubles, cast.to, result, n, false);
+            } else if (cast.to != element_type::f32) {
+                from_f32(values, cast.to, result, n, cast.saturates);
             }
         }
     }

@@ -6,6 +6,7 @@
 #include "cornerturn/convert.hpp"
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "core/conversions.hpp"
@@ -18,9 +19,9 @@
 namespace cornerturn::host {
 namespace {
 
-constexpr std::int64_t kBoxBytes = 64 * kKiB;  // of the side with the larger elements
-constexpr std::int64_t kLine = 1 * kKiB;       // bytes that a line of a box should have, on either side
-constexpr std::int64_t kOut = 4 * kKiB;        // bytes that are converted before they are streamed
+constexpr std::int64_t kBoxBytes = 256 * kKiB;  // of the side with the larger elements
+constexpr std::int64_t kLine = 1 * kKiB;        // bytes that a line of a box should have, on either side
+constexpr std::int64_t kOut = 4 * kKiB;         // bytes that are converted before they are streamed
 
 // An axis of a copy and of its boxes. Strides are in bytes, but `factor` and `packed` in elements.
 struct boxed_axis {
@@ -57,11 +58,11 @@ private:
     // Takes steps along the destination's first axes until a line there is long, then along the source's, and then
     // along the destination's again until the box is full.
     void cut() {
-        std::int64_t room = kBoxBytes / larger_;
+        const std::int64_t most = kBoxBytes / larger_;
+        std::int64_t room = most;
         grow([](const boxed_axis& a) { return a.destination; }, to_size_, std::min(room, kLine / to_size_), room);
-        grow([](const boxed_axis& a) { return std::abs(a.source); }, from_size_, std::min(room, kLine / from_size_),
-             room);
-        grow([](const boxed_axis& a) { return a.destination; }, to_size_, room, room);
+        grow([](const boxed_axis& a) { return std::abs(a.source); }, from_size_, most, room);
+        grow([](const boxed_axis& a) { return a.destination; }, to_size_, most, room);
         std::int64_t packed = 1;
         boxes_ = 1;
         for (int i = 0; i < rank_; ++i) {
@@ -128,22 +129,89 @@ private:
         }
     }
 
-    // Not inlined: the compiler knows nothing of the processor's modes, and must not move arithmetic out of it.
-    [[gnu::noinline]] void convert_box(std::int64_t number) const {
+    // A box: where it begins, its first scale and bias, and its steps along each axis.
+    struct box_at {
+        const byte* from;
+        byte* to;
+        std::int64_t factor;
         std::array<std::int64_t, kMostAxes + 1> steps;
-        const byte* from = reinterpret_cast<const byte*>(c_.source);
-        byte* to = reinterpret_cast<byte*>(c_.destination);
-        std::int64_t factor = c_.by.first, count = 1;
+    };
+    box_at at(std::int64_t number) const {
+        box_at box{reinterpret_cast<const byte*>(c_.source), reinterpret_cast<byte*>(c_.destination), c_.by.first, {}};
         for (int i = 0; i < rank_; ++i) {
             const boxed_axis& a = axis(i);
             const std::int64_t first = number % a.boxes() * a.steps;
             number /= a.boxes();
-            from += first * a.source;
-            to += first * a.destination;
-            factor += first * a.factor;
-            steps[static_cast<std::size_t>(i)] = std::min(a.steps, a.extent - first);
-            count *= steps[static_cast<std::size_t>(i)];
+            box.from += first * a.source;
+            box.to += first * a.destination;
+            box.factor += first * a.factor;
+            box.steps[static_cast<std::size_t>(i)] = std::min(a.steps, a.extent - first);
         }
+        return box;
+    }
+
+    // Fetches the source of a box into the cache, some lines at a time, while the box before it is converted.
+    class fetched_box {
+    public:
+        fetched_box(const converter& all, const box_at& box, int rank) : piece_(all.from_size_), at_(box.from) {
+            // A piece: the axes along which elements follow each other.
+            std::array<int, kMostAxes + 1> by_source;
+            for (int i = 0; i < rank; ++i) {
+                int k = i;
+                for (; k > 0 && distance(all, by_source[static_cast<std::size_t>(k - 1)]) > distance(all, i); --k)
+                    by_source[static_cast<std::size_t>(k)] = by_source[static_cast<std::size_t>(k - 1)];
+                by_source[static_cast<std::size_t>(k)] = i;
+            }
+            for (int k = 0; k < rank; ++k) {
+                const int i = by_source[static_cast<std::size_t>(k)];
+                const std::int64_t steps = box.steps[static_cast<std::size_t>(i)], source = all.axis(i).source;
+                if (steps == 1 || source == 0) continue;
+                if (distance(all, i) <= piece_) {
+                    piece_ += (steps - 1) * distance(all, i);
+                    if (source < 0) at_ += (steps - 1) * source;
+                } else {
+                    others_[static_cast<std::size_t>(count_++)] = {steps, source, 0};
+                }
+            }
+        }
+        // That many bytes more.
+        void fetch(std::int64_t bytes) {
+            for (; bytes > 0 && at_ != nullptr; bytes -= kLineBytes) {
+                __builtin_prefetch(at_ + in_piece_, 0, 2);
+                in_piece_ += kLineBytes;
+                if (in_piece_ >= piece_) next_piece();
+            }
+        }
+
+    private:
+        struct other {
+            std::int64_t steps, source, index;
+        };
+        static std::int64_t distance(const converter& all, int i) { return std::abs(all.axis(i).source); }
+        void next_piece() {
+            in_piece_ = 0;
+            for (int k = 0; k < count_; ++k) {
+                other& o = others_[static_cast<std::size_t>(k)];
+                at_ += o.source;
+                if (++o.index < o.steps) return;
+                at_ -= o.steps * o.source;
+                o.index = 0;
+            }
+            at_ = nullptr;  // that was all
+        }
+
+        std::int64_t piece_, in_piece_ = 0;
+        const byte* at_;
+        std::array<other, kMostAxes + 1> others_;
+        int count_ = 0;
+    };
+
+    // Not inlined: the compiler knows nothing of the processor's modes, and must not move arithmetic out of it.
+    [[gnu::noinline]] void convert_box(std::int64_t number) const {
+        const auto [from, to, first_factor, steps] = at(number);
+        std::int64_t factor = first_factor;
+        std::optional<fetched_box> next;
+        if (!is_straight_ && number + 1 < boxes_) next.emplace(*this, at(number + 1), rank_);
         std::int64_t line = 1;
         for (int i = 0; i < line_axes_; ++i) line *= steps[static_cast<std::size_t>(i)];
         // The buffers: the box as it is, the box or a part of a line as it is converted, and scales and biases.
@@ -167,6 +235,7 @@ private:
         byte* destination = to;
         std::int64_t packed = 0;
         for (;;) {
+            if (next) next->fetch(line * from_size_);
             if (c_.cast.scaled && !factor_in_line_) {
                 by.scale = number_of(c_.by.scales, factor);
                 by.bias = number_of(c_.by.biases, factor);

@@ -181,7 +181,7 @@ void read_work(const field& from, const operation& op, ladder& into) {
     // For operations with one element size, files of old versions have no dtype.
     into.dtype = !op.facts().of_sizes() && !from.find("dtype") ? "f32" : from["dtype"].text();
     try {
-        into.element_size = find_dtype(into.dtype).size;
+        into.element_size = size_of(find_element_type("dtype", into.dtype));
     } catch (const invalid_argument&) {
         from["dtype"].fail("is not an element type");
     }

@@ -14,15 +14,14 @@ namespace {
 
 constexpr const char *kTo = "--to", *kFactors = "--factors", *kAxis = "--axis";
 
-// The type with this name, which `option` gave.
+// The type with this name, which `option` gave. Complex elements are converted in parts, as pairs of others.
 element_type named_type(const char* option, const std::string& name) {
-    std::string names;
-    for (int number = 1; number <= static_cast<int>(element_type::e5m2); ++number) {
-        const auto type = static_cast<element_type>(number);
-        if (name == name_of(type)) return type;
-        names += (names.empty() ? "" : ", ") + std::string(name_of(type));
-    }
-    throw invalid_argument(fmt::format("{} is '{}': it must be one of {}", option, name, names));
+    const element_type type = find_element_type(option, name);
+    if (is_complex(type))
+        throw invalid_argument(fmt::format("{} is '{}': {} takes no complex types; {} has the parts of its elements",
+                                           option, name, convert_operation().name(),
+                                           type == element_type::c64 ? "f32" : "f64"));
+    return type;
 }
 
 factor_kind named_factors(const char* option, const std::string& name) {
