@@ -234,4 +234,30 @@ CORNERTURN_HOST_DEVICE_INLINE constexpr storage_of_t<kTo> element_from(const any
     }
 }
 
+// Calls use.template operator()<kType>() for the type.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable  // `use` may be of either side
+#endif
+template <class Use>
+CORNERTURN_HOST_DEVICE_INLINE void with_element_type(element_type type, Use use) {
+    switch (type) {
+        case element_type::boolean: return use.template operator()<element_type::boolean>();
+        case element_type::u8: return use.template operator()<element_type::u8>();
+        case element_type::u16: return use.template operator()<element_type::u16>();
+        case element_type::u32: return use.template operator()<element_type::u32>();
+        case element_type::u64: return use.template operator()<element_type::u64>();
+        case element_type::i8: return use.template operator()<element_type::i8>();
+        case element_type::i16: return use.template operator()<element_type::i16>();
+        case element_type::i32: return use.template operator()<element_type::i32>();
+        case element_type::i64: return use.template operator()<element_type::i64>();
+        case element_type::f16: return use.template operator()<element_type::f16>();
+        case element_type::bf16: return use.template operator()<element_type::bf16>();
+        case element_type::f32: return use.template operator()<element_type::f32>();
+        case element_type::f64: return use.template operator()<element_type::f64>();
+        case element_type::e4m3fn: return use.template operator()<element_type::e4m3fn>();
+        case element_type::e5m2: return use.template operator()<element_type::e5m2>();
+        default: return;  // complex elements are converted part by part
+    }
+}
+
 }  // namespace cornerturn

@@ -32,29 +32,6 @@ CORNERTURN_HOST_DEVICE inline float pattern_bias(std::int64_t index, std::uint64
     return static_cast<float>(mix(~static_cast<std::uint64_t>(index) + 2 * seed) >> 42) * 0x1p-20f - 2;
 }
 
-// Calls use.template operator()<kType>() for the type.
-template <class Use>
-CORNERTURN_HOST_DEVICE void with_element_type(element_type type, Use use) {
-    switch (type) {
-        case element_type::boolean: return use.template operator()<element_type::boolean>();
-        case element_type::u8: return use.template operator()<element_type::u8>();
-        case element_type::u16: return use.template operator()<element_type::u16>();
-        case element_type::u32: return use.template operator()<element_type::u32>();
-        case element_type::u64: return use.template operator()<element_type::u64>();
-        case element_type::i8: return use.template operator()<element_type::i8>();
-        case element_type::i16: return use.template operator()<element_type::i16>();
-        case element_type::i32: return use.template operator()<element_type::i32>();
-        case element_type::i64: return use.template operator()<element_type::i64>();
-        case element_type::f16: return use.template operator()<element_type::f16>();
-        case element_type::bf16: return use.template operator()<element_type::bf16>();
-        case element_type::f32: return use.template operator()<element_type::f32>();
-        case element_type::f64: return use.template operator()<element_type::f64>();
-        case element_type::e4m3fn: return use.template operator()<element_type::e4m3fn>();
-        case element_type::e5m2: return use.template operator()<element_type::e5m2>();
-        default: return;  // complex elements are converted part by part
-    }
-}
-
 // The bits of element `index` of a source. One in eight has any bits, or is special. The others have values that narrow
 // types tell apart: random floats would nearly all be too large or too small for them. Half of them are 0 if they
 // become bools.

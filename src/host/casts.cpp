@@ -33,35 +33,8 @@ void wide_to_f64(element_type type, const byte* from, double* to, std::int64_t c
     }
 }
 
-namespace {
-
-// Calls use.template operator()<type>() for each type that f64 is converted to.
-template <class Use>
-void with_type(element_type type, Use use) {
-    switch (type) {
-        case element_type::boolean: return use.template operator()<element_type::boolean>();
-        case element_type::u8: return use.template operator()<element_type::u8>();
-        case element_type::u16: return use.template operator()<element_type::u16>();
-        case element_type::u32: return use.template operator()<element_type::u32>();
-        case element_type::u64: return use.template operator()<element_type::u64>();
-        case element_type::i8: return use.template operator()<element_type::i8>();
-        case element_type::i16: return use.template operator()<element_type::i16>();
-        case element_type::i32: return use.template operator()<element_type::i32>();
-        case element_type::i64: return use.template operator()<element_type::i64>();
-        case element_type::f16: return use.template operator()<element_type::f16>();
-        case element_type::bf16: return use.template operator()<element_type::bf16>();
-        case element_type::f32: return use.template operator()<element_type::f32>();
-        case element_type::f64: return use.template operator()<element_type::f64>();
-        case element_type::e4m3fn: return use.template operator()<element_type::e4m3fn>();
-        case element_type::e5m2: return use.template operator()<element_type::e5m2>();
-        default: return;
-    }
-}
-
-}  // namespace
-
 void from_f64(const double* from, element_type type, byte* to, std::int64_t count, bool saturates) {
-    with_type(type, [&]<element_type kTo>() {
+    with_element_type(type, [&]<element_type kTo>() {
         for (std::int64_t i = 0; i < count; ++i)
             elements<storage_of_t<kTo>>(to)[i] = element_from<kTo>(from[i], saturates);
     });
@@ -72,7 +45,7 @@ namespace {
 // Integers of 64 bits, and integers that wrap, as they are.
 template <element_type kFrom>
 void from_integers(const byte* from, element_type type, byte* to, std::int64_t count, bool saturates) {
-    with_type(type, [&]<element_type kTo>() {
+    with_element_type(type, [&]<element_type kTo>() {
         for (std::int64_t i = 0; i < count; ++i) {
             const storage_of_t<kFrom> value = elements<storage_of_t<kFrom>>(from)[i];
             any_value any = value_of<kFrom>(value);

@@ -54,9 +54,8 @@ struct converted {
         source_unit units[kPerVector];
         CORNERTURN_UNROLL
         for (int k = 0; k < kPerVector; ++k) units[k] = value_at<source_unit>(image + e.at[k]);
-        const vector_of<kPerVector> v = made(
-            units, [&](int k) { return place_in_line(factor, j + static_cast<unsigned>(k)); }, w.line_step != 0);
-        return make_uint4(v.words[0], v.words[1], v.words[2], v.words[3]);
+        return whole(made(
+            units, [&](int k) { return place_in_line(factor, j + static_cast<unsigned>(k)); }, w.line_step != 0));
     }
     __device__ __forceinline__ bits unit(const byte* from, int factor, unsigned j) const {
         return made_one(from, place_in_line(factor, j));
@@ -108,14 +107,14 @@ struct converted {
             real scales[kPerVector], biases[kPerVector];
             load_factors(w.scales, at, scales);
             load_factors(w.biases, at, biases);
-            return vector_by(source, [&](int k, real value) { return multiply_add(value, scales[k], biases[k]); });
+            return whole(
+                made_by(source.units, [&](int k, real value) { return multiply_add(value, scales[k], biases[k]); }));
         }
         return vector_scaled(source, factor_at<real>(w.scales, at), factor_at<real>(w.biases, at));
     }
     // A vector with one scale and bias, if there are any.
     __device__ __forceinline__ uint4 vector_scaled(const loaded& source, real scale, real bias) const {
-        if (!w.scaled) return vector_by(source, [](int, real value) { return value; });
-        return vector_by(source, [&](int, real value) { return multiply_add(value, scale, bias); });
+        return whole(made_by_one(source.units, scale, bias));
     }
     __device__ __forceinline__ bits unit_of_run(const byte* from, std::int64_t at) const { return made_one(from, at); }
     // The source of a vector that begins at one.
@@ -165,22 +164,6 @@ struct converted {
     }
 
 private:
-    template <class Scale>
-    __device__ __forceinline__ uint4 vector_by(const loaded& source, Scale scale) const {
-        vector_of<kPerVector> v;
-        if (kWide && !w.scaled) {
-            storage_of_t<kTo> results[kPerVector];
-            CORNERTURN_UNROLL
-            for (int k = 0; k < kPerVector; ++k) results[k] = direct(source.units[k]);
-            v = joined(results);
-        } else {
-            real values[kPerVector];
-            CORNERTURN_UNROLL
-            for (int k = 0; k < kPerVector; ++k) values[k] = scale(k, real_of(source.units[k]));
-            v = packed(values);
-        }
-        return make_uint4(v.words[0], v.words[1], v.words[2], v.words[3]);
-    }
     // The scales or biases of a vector of a run, from number `at` on.
     __device__ __forceinline__ void load_factors(const moves::factors_work& f, std::int64_t at,
                                                  real (&factors)[kPerVector]) const {
@@ -206,10 +189,9 @@ private:
     // Beyond `count` units, no scale or bias is read.
     __device__ __forceinline__ uint4 vector_from(const source_unit (&units)[kPerVector], std::int64_t at,
                                                  int count = kPerVector) const {
-        const vector_of<kPerVector> v = made(
+        return whole(made(
             units, [&](int k) { return at + static_cast<std::int64_t>(k < count ? k : 0) * w.col_step; },
-            w.col_step != 0);
-        return make_uint4(v.words[0], v.words[1], v.words[2], v.words[3]);
+            w.col_step != 0));
     }
 
     // Which scale and bias unit j of a line has.
@@ -254,6 +236,20 @@ private:
     template <int kCount, class Place>
     __device__ __forceinline__ vector_of<kCount> made(const source_unit (&units)[kCount], Place place,
                                                       bool each) const {
+        if (w.scaled && each) return made_by(units, [&](int k, real value) { return scaled(value, place(k)); });
+        const std::int64_t at = w.scaled ? place(0) : 0;
+        return made_by_one(units, factor_at<real>(w.scales, at), factor_at<real>(w.biases, at));
+    }
+    // With one scale and bias, if there are any.
+    template <int kCount>
+    __device__ __forceinline__ vector_of<kCount> made_by_one(const source_unit (&units)[kCount], real scale,
+                                                             real bias) const {
+        if (!w.scaled) return made_by(units, [](int, real value) { return value; });
+        return made_by(units, [&](int, real value) { return multiply_add(value, scale, bias); });
+    }
+    // scale(k, value): what becomes of unit k.
+    template <int kCount, class Scale>
+    __device__ __forceinline__ vector_of<kCount> made_by(const source_unit (&units)[kCount], Scale scale) const {
         if (kWide && !w.scaled) {
             storage_of_t<kTo> results[kCount];
             CORNERTURN_UNROLL
@@ -262,17 +258,11 @@ private:
         }
         real values[kCount];
         CORNERTURN_UNROLL
-        for (int k = 0; k < kCount; ++k) values[k] = real_of(units[k]);
-        if (w.scaled && !each) {
-            const std::int64_t at = place(0);
-            const real scale = factor_at<real>(w.scales, at), bias = factor_at<real>(w.biases, at);
-            CORNERTURN_UNROLL
-            for (int k = 0; k < kCount; ++k) values[k] = multiply_add(values[k], scale, bias);
-        } else if (w.scaled) {
-            CORNERTURN_UNROLL
-            for (int k = 0; k < kCount; ++k) values[k] = scaled(values[k], place(k));
-        }
+        for (int k = 0; k < kCount; ++k) values[k] = scale(k, real_of(units[k]));
         return packed(values);
+    }
+    static __device__ __forceinline__ uint4 whole(const vector_of<kPerVector>& v) {
+        return make_uint4(v.words[0], v.words[1], v.words[2], v.words[3]);
     }
     static __device__ __forceinline__ storage_of_t<kTo> direct(source_unit unit) {
         constexpr bool kToFloat = kTo == element_type::f32 || kTo == element_type::f64;

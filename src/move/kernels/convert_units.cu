@@ -12,29 +12,6 @@ namespace {
 using moves::kMostThreads;
 using moves::units_work;
 
-// Calls use.template operator()<type>().
-template <class Use>
-__device__ __forceinline__ void with_type(element_type type, Use use) {
-    switch (type) {
-        case element_type::boolean: return use.template operator()<element_type::boolean>();
-        case element_type::u8: return use.template operator()<element_type::u8>();
-        case element_type::u16: return use.template operator()<element_type::u16>();
-        case element_type::u32: return use.template operator()<element_type::u32>();
-        case element_type::u64: return use.template operator()<element_type::u64>();
-        case element_type::i8: return use.template operator()<element_type::i8>();
-        case element_type::i16: return use.template operator()<element_type::i16>();
-        case element_type::i32: return use.template operator()<element_type::i32>();
-        case element_type::i64: return use.template operator()<element_type::i64>();
-        case element_type::f16: return use.template operator()<element_type::f16>();
-        case element_type::bf16: return use.template operator()<element_type::bf16>();
-        case element_type::f32: return use.template operator()<element_type::f32>();
-        case element_type::f64: return use.template operator()<element_type::f64>();
-        case element_type::e4m3fn: return use.template operator()<element_type::e4m3fn>();
-        case element_type::e5m2: return use.template operator()<element_type::e5m2>();
-        default: return;
-    }
-}
-
 // An element at any address.
 template <class T, bool kAligned>
 __device__ __forceinline__ T loaded(const byte* from) {
@@ -72,7 +49,7 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, 1024)
     });
     wait_for_work_ahead();
     any_value value;
-    with_type(types.from, [&]<element_type kFrom>() {
+    with_element_type(types.from, [&]<element_type kFrom>() {
         value = value_of<kFrom>(loaded<storage_of_t<kFrom>, kAligned>(w.source + place.source));
     });
     if (by.scaled) {
@@ -85,7 +62,7 @@ __global__ void CORNERTURN_RESIDENT(kMostThreads, 1024)
         }
         value.is = any_value::kind::floating;
     }
-    with_type(types.to, [&]<element_type kTo>() {
+    with_element_type(types.to, [&]<element_type kTo>() {
         store<storage_of_t<kTo>, kAligned>(w.destination + place.destination,
                                            element_from<kTo>(value, types.saturates));
     });
