@@ -26,8 +26,11 @@ constexpr bool is_floating(element_type t) { return t >= element_type::f16 && t 
 constexpr bool is_complex(element_type t) { return t >= element_type::c64; }
 constexpr bool is_fp8(element_type t) { return t == element_type::e4m3fn || t == element_type::e5m2; }
 // f64, and integers that f32 cannot hold: with these on either side, scale * source + bias is worked out in f64.
-constexpr bool is_wide(element_type t) { return t == element_type::f64 || (is_integer(t) && size_of(t) >= 4); }
-constexpr bool is_worked_out_in_f64(element_cast c) { return is_wide(c.from) || is_wide(c.to); }
+CORNERTURN_HOST_DEVICE constexpr bool is_wide(element_type t) {
+    return t == element_type::f64 || t == element_type::u32 || t == element_type::i32 || t == element_type::u64 ||
+           t == element_type::i64;
+}
+CORNERTURN_HOST_DEVICE constexpr bool is_worked_out_in_f64(element_cast c) { return is_wide(c.from) || is_wide(c.to); }
 
 // The type that holds the bits of an element.
 template <element_type kType>
