@@ -109,8 +109,9 @@ def verify(name, result, images, to):
     tolerance = torch.finfo(to).eps * (1 if to == torch.float16 else 16)
     mean, deviation = (torch.tensor(each, dtype=torch.float64, device=images.device) for each in (MEAN, DEVIATION))
     for some, planes in zip(images.split(8), result.split(8)):  # all of them in f64 would need much memory
-        wanted = ((some.double() / 255 - mean) / deviation).permute(PLANES)
-        if not ((planes - wanted).abs() <= tolerance * wanted.abs().clamp(min=1)).all():
+        wanted = some.double().div_(255).sub_(mean).div_(deviation).permute(PLANES)
+        off = (planes - wanted).abs_()
+        if not (off <= wanted.abs_().clamp_(min=1).mul_(tolerance)).all():
             raise peers.Wrong(f"{name}: a value is wrong")
 
 
