@@ -21,8 +21,9 @@
 // `copy_packed` moves short runs that follow each other in the destination. A thread gathers a vector of 16 bytes of
 // the destination from them.
 //
-// `convert_tiles` is `copy_tiles` with a conversion of each unit between the load and the store. `convert_units` is the
-// same of `copy_units`, for all types and any alignment.
+// Conversions: if elements do not become wider and all have one scale and bias, spans are converted when they are read,
+// and the rest is as above. `convert_tiles` is `copy_tiles` with a conversion of each unit between the load and the
+// store. `convert_units` is the same of `copy_units`, for all types and any alignment.
 //
 // `copy_units` moves units without a tile, in the destination's order. It is for copies where describing a tile takes
 // longer than moving it. If a run is a multiple of three units, it moves three at a time: elements of 3, 6, 12 or 24
