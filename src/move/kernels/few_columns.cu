@@ -4,18 +4,6 @@
 namespace CORNERTURN_KERNELS {
 namespace {
 
-// Words as they are. cast.hpp has the alternative.
-template <int kBytes>
-struct moved_words {
-    struct work {};
-    static constexpr int kUnit = kBytes, kSourceUnit = kBytes;
-    static constexpr int kTileBytes = moves::kFewTileBytes;
-    static constexpr bool kOfEachAlignment = true;
-
-    __device__ __forceinline__ moved_words(const moves::matrices_work&, work) {}
-    static __device__ __forceinline__ word_t<kBytes> word(word_t<kBytes> value, int) { return value; }
-};
-
 template <int kElement, int kCount>
 void run(const moves::matrices_work& work, const gpu& on) {
     run_few_columns<moved_words<kElement>, kCount>(work, {}, on);

@@ -7,6 +7,18 @@
 
 namespace CORNERTURN_KERNELS {
 
+// Words as they are. cast.hpp has the alternative.
+template <int kBytes>
+struct moved_words {
+    struct work {};
+    static constexpr int kUnit = kBytes, kSourceUnit = kBytes;
+    static constexpr int kTileBytes = moves::kFewTileBytes;
+    static constexpr bool kOfEachAlignment = true;
+
+    __device__ __forceinline__ moved_words(const moves::matrices_work&, work) {}
+    static __device__ __forceinline__ word_t<kBytes> word(word_t<kBytes> value, int) { return value; }
+};
+
 // Stages kVectors vectors from an aligned address.
 template <class Layout, int kVectors>
 __device__ __forceinline__ void stage_vectors(const byte* from, read_policy read, byte* stage) {

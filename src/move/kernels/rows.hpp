@@ -8,8 +8,35 @@
 #pragma once
 
 #include "move/kernels/places.hpp"
+#include "move/kernels/unaligned.hpp"
 
 namespace CORNERTURN_KERNELS {
+
+// Copies. kApart: the alignment of a vector's source.
+template <int kBytes, int kApart>
+struct moved_run {
+    struct work {};
+    using loaded = uint4;
+    static constexpr int kUnit = kBytes, kSourceUnit = kBytes, kResident = 2048, kAtOnce = 1;
+    static constexpr int kAround = kApart < 4 ? 3 : 0;
+
+    __device__ __forceinline__ explicit moved_run(work) {}
+    static __device__ __forceinline__ std::int64_t factor_of_run(work, int, unsigned) { return 0; }
+    static __device__ __forceinline__ std::int64_t factor_in_run(work) { return 0; }
+    static __device__ __forceinline__ void load(const byte* from, read_policy read, uint4& vector) {
+        vector = load_vector<kApart>(from, read);
+    }
+    static __device__ __forceinline__ void load_within(const byte* from, const byte*, const byte*, uint4& vector) {
+        storage_t<kBytes> units[kVectorBytes / kBytes];
+        CORNERTURN_UNROLL
+        for (int u = 0; u < kVectorBytes / kBytes; ++u) units[u] = value_at<storage_t<kBytes>>(from + u * kBytes);
+        __builtin_memcpy(&vector, units, sizeof vector);
+    }
+    static __device__ __forceinline__ uint4 vector_of_run(const uint4& vector, std::int64_t) { return vector; }
+    static __device__ __forceinline__ storage_t<kBytes> unit_of_run(const byte* from, std::int64_t) {
+        return value_at<storage_t<kBytes>>(from);
+    }
+};
 
 template <class Move>
 __global__ void CORNERTURN_RESIDENT(moves::kMostThreads, Move::kResident)
