@@ -245,9 +245,13 @@ class model:
             (loss + 1e-4 * kept).backward()
             if only is not None:
                 for name, values in p.items():
-                    kept = torch.tensor([each in only for each in CLASSES]) if len(values) == len(CLASSES) else torch.tensor(
-                        ["row" in name and FAMILIES.get(row // 1000) in only for row in self.rows])
-                    values.grad *= kept.reshape(-1, *[1] * (values.dim() - 1)) if len(kept) == len(values) else 0
+                    if name == "machine":
+                        values.grad *= 0
+                        continue
+                    of_rows = name in ("row memory", "row work")
+                    kept = torch.tensor([FAMILIES.get(row // 1000) in only for row in self.rows] if of_rows else
+                                        [each in only for each in CLASSES])
+                    values.grad *= kept.reshape(-1, *[1] * (values.dim() - 1))
             optimizer.step()
             schedule.step()
         return {name: values.detach() for name, values in p.items()}
@@ -352,6 +356,11 @@ def main():
         if len(own):
             print(f"{name}: {len(own)} times, error of the prediction {100 * numpy.median(own):.1f} % in the median, "
                   f"{100 * numpy.quantile(own, 0.9):.1f} % at 90 %")
+    # Classes that were not measured keep their constants.
+    measured, stored = {int(c) for c in fitted.of_class}, fitted.start_of_header()
+    for name in p.keys() - {"machine", "row memory", "row work"}:
+        for c in set(range(len(CLASSES))) - measured:
+            p[name][c] = stored[name][c]
     header = HEADER.read_text()
     HEADER.write_text(header.replace(generated_part(header), text_of(fitted, p) + "\n"))
 

@@ -19,9 +19,10 @@
 namespace cornerturn::host {
 namespace {
 
-constexpr std::int64_t kBoxBytes = 256 * kKiB;  // of the side with the larger elements
-constexpr std::int64_t kLine = 1 * kKiB;        // bytes that a line of a box should have, on either side
-constexpr std::int64_t kOut = 4 * kKiB;         // bytes that are converted before they are streamed
+// Of a box, on the side with the larger elements. The smaller ones are for tensors that would not occupy all threads.
+constexpr std::int64_t kMostBox = 256 * kKiB, kLeastBox = 64 * kKiB;
+constexpr std::int64_t kLine = 1 * kKiB;  // bytes that a line of a box should have, on either side
+constexpr std::int64_t kOut = 4 * kKiB;   // bytes that are converted before they are streamed
 
 // An axis of a copy and of its boxes. Strides are in bytes, but `factor` and `packed` in elements.
 struct boxed_axis {
@@ -32,14 +33,16 @@ struct boxed_axis {
 
 class converter {
 public:
-    explicit converter(const strided_copy& c)
+    converter(const strided_copy& c, std::int64_t threads)
         : c_(c), from_size_(c.source_unit()), to_size_(c.unit()), larger_(std::max(from_size_, to_size_)) {
+        const std::int64_t bytes = std::max(c.bytes(), c.source_bytes());
+        const std::int64_t box = std::clamp(bytes / (2 * threads), kLeastBox, kMostBox);
         if (c.run > to_size_) axes_[static_cast<std::size_t>(rank_++)] = {c.run / to_size_, from_size_, to_size_, 0};
         for (int i = 0; i < c.rank; ++i) {
             const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
             axes_[static_cast<std::size_t>(rank_++)] = {a.extent, a.source, a.destination, a.factor};
         }
-        cut();
+        cut(box / larger_);
         in_real64_ = is_worked_out_in_f64(c.cast);
     }
 
@@ -57,8 +60,7 @@ private:
 
     // Takes steps along the destination's first axes until a line there is long, then along the source's, and then
     // along the destination's again until the box is full.
-    void cut() {
-        const std::int64_t most = kBoxBytes / larger_;
+    void cut(std::int64_t most) {
         std::int64_t room = most;
         grow([](const boxed_axis& a) { return a.destination; }, to_size_, std::min(room, kLine / to_size_), room);
         grow([](const boxed_axis& a) { return std::abs(a.source); }, from_size_, most, room);
@@ -173,6 +175,7 @@ private:
                     others_[static_cast<std::size_t>(count_++)] = {steps, source, 0};
                 }
             }
+            in_piece_ = -in_line(at_);
         }
         // That many bytes more.
         void fetch(std::int64_t bytes) {
@@ -189,11 +192,13 @@ private:
         };
         static std::int64_t distance(const converter& all, int i) { return std::abs(all.axis(i).source); }
         void next_piece() {
-            in_piece_ = 0;
             for (int k = 0; k < count_; ++k) {
                 other& o = others_[static_cast<std::size_t>(k)];
                 at_ += o.source;
-                if (++o.index < o.steps) return;
+                if (++o.index < o.steps) {
+                    in_piece_ = -in_line(at_);
+                    return;
+                }
                 at_ -= o.steps * o.source;
                 o.index = 0;
             }
@@ -235,13 +240,12 @@ private:
         byte* destination = to;
         std::int64_t packed = 0;
         for (;;) {
-            if (next) next->fetch(line * from_size_);
             if (c_.cast.scaled && !factor_in_line_) {
                 by.scale = number_of(c_.by.scales, factor);
                 by.bias = number_of(c_.by.biases, factor);
             }
             convert_line(is_straight_ ? source : box + packed * from_size_, scatters_ ? out : destination, line, by,
-                         out);
+                         out, next ? &*next : nullptr);
             packed += line;
             int i = line_axes_;
             for (; i < rank_; ++i) {
@@ -258,17 +262,20 @@ private:
         if (scatters_) scatter(out, to, steps);
     }
 
-    void convert_line(const byte* from, byte* to, std::int64_t count, const line_factors& by, byte* out) const {
-        if (!streams_) return cast_(from, to, count, c_.cast, by);
+    // Converts a line in parts, and fetches as many bytes of the next box meanwhile.
+    void convert_line(const byte* from, byte* to, std::int64_t count, const line_factors& by, byte* out,
+                      fetched_box* next) const {
         const std::int64_t at_a_time = kOut / to_size_;
         for (std::int64_t first = 0; first < count; first += at_a_time) {
             const std::int64_t n = std::min(at_a_time, count - first);
+            if (next != nullptr) next->fetch(n * from_size_);
             line_factors its = by;
             const std::int64_t before = first * (in_real64_ ? 8 : 4);
             if (its.scales != nullptr) its.scales = static_cast<const byte*>(its.scales) + before;
             if (its.biases != nullptr) its.biases = static_cast<const byte*>(its.biases) + before;
-            cast_(from + first * from_size_, out, n, c_.cast, its);
-            use_.stream(out, to + first * to_size_, n * to_size_, nullptr);
+            byte* const result = to + first * to_size_;
+            cast_(from + first * from_size_, streams_ ? out : result, n, c_.cast, its);
+            if (streams_) use_.stream(out, result, n * to_size_, nullptr);
         }
     }
 
@@ -355,7 +362,7 @@ void convert(const typed_tensor& source, const axis_list& axes, const typed_tens
     if (c.is_empty() || is_same(c)) return;
     const host::team threads(options);
     if (!c.converts()) return host::run(c, threads);
-    host::converter(c).run(threads);
+    host::converter(c, threads.most()).run(threads);
 }
 
 }  // namespace cornerturn::detail

@@ -67,6 +67,14 @@ constexpr int pair_of(const element_cast& c) {
 constexpr bool converts_at_load(const converted_pair& p) {
     return size_of(p.from) >= size_of(p.to) && size_of(p.to) <= 4;
 }
+// The most bytes of a source's element for each of the destination's, of those.
+consteval int most_ratio() {
+    int most = 1;
+    for (const converted_pair& p : kConvertedPairs) {
+        if (const int ratio = size_of(p.from) / size_of(p.to); converts_at_load(p) && ratio > most) most = ratio;
+    }
+    return most;
+}
 // Pictures and sound, whose pixels or samples have few channels: matrices of few columns.
 inline constexpr int kMostConvertedColumns = 4;
 constexpr bool has_few_columns(const converted_pair& p) {

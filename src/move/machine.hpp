@@ -335,8 +335,10 @@ inline row_factors factors_of(kernel_family matrices, bool converts, int row) {
                                                      kSmallFactors,  kElementsFactors};
     const auto family = static_cast<std::size_t>(matrices) - static_cast<std::size_t>(kernel_family::direct);
     const auto at = static_cast<std::size_t>(row);
-    if (converts) return matrices == kernel_family::vector ? kConvertedVectorFactors[at] : row_factors{};
-    return family < std::size(kAll) && at < kAll[family].size() ? kAll[family][at] : row_factors{};
+    std::span<const row_factors> its;
+    if (family < std::size(kAll) && !converts) its = kAll[family];
+    if (matrices == kernel_family::vector && converts) its = kConvertedVectorFactors;
+    return at < its.size() ? its[at] : row_factors{};  // those that were not measured have none
 }
 
 }  // namespace cornerturn::moves

@@ -21,7 +21,8 @@ struct tuning {
     int detail = 0;            // ragged: threads that a multiprocessor should hold; direct: bytes of an access
 };
 
-// The rows of a family; none for the families that are not for matrices.
+// The rows of a family, of those kernels that convert or of those that do not; none for the families that are not for
+// matrices.
 std::span<const tuning> rows_of(kernel_family f, bool converts = false);
 
 // Tiles of vectors, then strips: long, narrow tiles. A tall strip holds all columns of a narrow matrix, and a low one

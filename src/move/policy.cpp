@@ -80,7 +80,7 @@ std::string text_of_units(const problem& p, const candidate&) {
 void offer_tiles(const problem& p, offers& to) {
     if (p.copy.rank == 0 || p.copy.source == p.copy.destination) return;
     if (p.copy.converts() && (pair_of(p.copy.cast) < 0 || !p.is_aligned)) return;
-    if (p.units.gaps && p.units.converts_at_store()) return;
+    if (p.units.gaps && p.units.converts_at_store) return;
     for (int row = 0; row < static_cast<int>(std::size(kTargets)); ++row) {
         const tile_cut tile(p.units, target_of(row), p.on);
         if (tile.possible) to.add({kernel_family::tiles, row, tile.cost(p.touched, p.on), false});
@@ -242,8 +242,7 @@ namespace {
 
 // Whether the plans of two copies differ only in their addresses.
 bool are_alike(const strided_copy& a, const strided_copy& b) {
-    constexpr std::uintptr_t kMostRatio = 4;  // tiles divide the addresses of some conversions
-    const std::uintptr_t period = kAlignmentPeriod * (a.converts() ? kMostRatio : 1);
+    const std::uintptr_t period = a.converts() ? kSourceAlignmentPeriod : kAlignmentPeriod;
     return a.run == b.run && a.cast == b.cast && a.rank == b.rank && a.source % period == b.source % period &&
            a.destination % kAlignmentPeriod == b.destination % kAlignmentPeriod && is_in_place(a) == is_in_place(b) &&
            std::equal(a.axes.begin(), a.axes.begin() + a.rank, b.axes.begin());

@@ -10,6 +10,7 @@
 #include "core/gpu.hpp"
 #include "core/matrix_work.hpp"
 #include "core/strided.hpp"
+#include "move/converted_pairs.hpp"
 #include "move/kernels/work.hpp"
 
 namespace cornerturn::moves {
@@ -67,8 +68,9 @@ struct plan {
     gpu on;
 };
 
-// A plan depends on addresses only modulo this.
-inline constexpr std::uintptr_t kAlignmentPeriod = 64;
+// A plan depends on addresses only modulo this. Tiles divide a conversion's addresses of the source by the ratio of the
+// sizes.
+inline constexpr std::uintptr_t kAlignmentPeriod = 64, kSourceAlignmentPeriod = kAlignmentPeriod * most_ratio();
 
 // All ways, the one that is chosen first and then in order of predicted cost. Different rows may come to the same way:
 // they are here once. The copy must have at most kMostRuns runs unless it is in place.

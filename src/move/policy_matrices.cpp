@@ -17,19 +17,19 @@ constexpr int kManyUnits = 32;                  // units of an element: with mor
 
 // Whether the family's kernel for this row can convert: a pair that has it, single elements, in one launch.
 bool can_convert(kernel_family by, const tuning& t, const problem& p) {
-    constexpr std::int64_t kMostTiles = 65535, kLeastTile = 64;
+    constexpr std::int64_t kMostColumns = 65535, kMostCount = 65535;  // of tiles; of matrices
     const int pair = pair_of(p.copy.cast);
     const matrices& m = *p.as_matrices;
-    if (pair < 0 || !p.is_aligned || p.copy.run != p.copy.unit() || m.work.count > kMostTiles) return false;
+    if (pair < 0 || !p.is_aligned || p.copy.run != p.copy.unit() || m.work.count > kMostCount) return false;
     if (by == kernel_family::vector)
         return converts_at_load(kConvertedPairs[pair]) && t.unit == p.copy.unit() && m.vectors &&
-               m.work.rows < kMostTiles * kLeastTile && m.work.cols < kMostTiles * kLeastTile;
+               m.work.cols <= kMostColumns * t.tile_cols;
+    if (by != kernel_family::tall || t.tile_cols > kMostConvertedColumns || m.work.cols != t.tile_cols ||
+        t.unit != p.copy.source_unit() || !has_few_columns(kConvertedPairs[pair]) || !m.packed_source)
+        return false;
     // A line has one scale and bias.
     const int factor = p.copy.factor_axis();
-    const bool scaled_along =
-        factor < p.copy.rank && &p.copy.axes[static_cast<std::size_t>(factor)] == transposed_axes_of(p.copy)->rows;
-    return by == kernel_family::tall && has_few_columns(kConvertedPairs[pair]) && t.unit == p.copy.source_unit() &&
-           m.work.cols == t.tile_cols && t.tile_cols <= kMostConvertedColumns && m.packed_source && !scaled_along;
+    return factor == p.copy.rank || &p.copy.axes[static_cast<std::size_t>(factor)] != transposed_axes_of(p.copy)->rows;
 }
 
 // Whether the family's kernel for this row is correct for the work.

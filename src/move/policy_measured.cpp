@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kFirstLine = "cornerturn choices 1";
 
-// All that a choice depends on.
+// All that the choice for a copy depends on.
 using key = std::vector<std::int64_t>;
 
 key key_of(const strided_copy& c, const gpu& on) {
@@ -87,7 +87,7 @@ std::optional<candidate> way_named(const std::string& text) {
 
 std::optional<candidate> measured_way(const strided_copy& c, const gpu& on) {
     choices& k = known();
-    if (measured_count() == 0) return std::nullopt;
+    if (measured_count() == 0 || c.converts()) return std::nullopt;  // conversions are not measured
     const std::shared_lock hold(k.lock);
     const auto found = k.all.find(key_of(c, on));
     return found != k.all.end() ? std::optional(found->second) : std::nullopt;

@@ -75,7 +75,7 @@ counts tile_cut::count(double touched, const gpu& on) const {
         if (cuts == 1) return;
         if (ax(i).repeats()) {
             n.again_apart = between;
-        } else if (ax(i).distance * (span_has(i) ? step(i) : 1) <= span + kFetched &&
+        } else if ((ax(i).distance * (span_has(i) ? step(i) : 1) - span) * u.ratio <= kFetched &&
                    (nearest == 0 || real(ax(i).distance) < nearest)) {
             nearest = real(ax(i).distance);
             n.over_apart = between;
@@ -181,9 +181,9 @@ bool tile_cut::begins_differ() const {
 double tile_cut::cost(double touched, const gpu& on) const {
     const int units = std::countr_zero(static_cast<unsigned>(u.unit));
     const counts n = count(touched, on);
-    const cost_constants& k = u.converts_at_store() ? kConvertedTilesCost
-                              : u.c.converts()      ? (n.groups ? kLoadedGroupsCost : kLoadedTilesCost)
-                                                    : (n.groups ? kGroupsCost : kTilesCost);
+    const cost_constants& k = u.converts_at_store ? kConvertedTilesCost
+                              : u.c.converts()    ? (n.groups ? kLoadedGroupsCost : kLoadedTilesCost)
+                                                  : (n.groups ? kGroupsCost : kTilesCost);
     return cost_of(n, k, units, on);
 }
 

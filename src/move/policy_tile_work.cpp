@@ -110,7 +110,7 @@ void tile_cut::fill(plan& p) const {
     t.bytes_at_once = whole(threads() % chunks * kVectorBytes);
     t.fetch_lines = fetches_lines();
     fill_factors(t, p.cast);
-    p.at_load = is_converted_at_load(c);
+    p.at_load = u.converts_at_load;
     p.gaps = u.gaps;
     p.groups = group >= 0;
     p.shifted = shifted;

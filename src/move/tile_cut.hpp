@@ -16,7 +16,7 @@ namespace cornerturn::moves {
 // What is wanted of a tile, in bytes.
 struct tile_target {
     int line;  // of a line, at least
-    int area;  // of the whole tile, approximately; of a conversion, on the side of the larger elements
+    int area;  // of the whole tile, approximately: what shared memory holds, or the destination if that is larger
 };
 
 // The tiles to try. Lines of 256 bytes and more suit memory best. Shorter lines leave room for longer spans.
@@ -28,8 +28,9 @@ inline constexpr const tile_target& target_of(int row) { return kTargets[row]; }
 
 // Whether a tile converts its elements when it loads them.
 inline bool is_converted_at_load(const strided_copy& c) {
+    if (!c.converts() || c.factor_axis() < c.rank) return false;
     const int pair = pair_of(c.cast);
-    return c.converts() && pair >= 0 && converts_at_load(kConvertedPairs[pair]) && c.factor_axis() == c.rank;
+    return pair >= 0 && converts_at_load(kConvertedPairs[pair]);
 }
 
 struct axis {
@@ -44,6 +45,7 @@ struct axis {
 // copy of the destination's elements: addresses and strides of the source are divided by the ratio of the sizes.
 struct copy_of_units {
     const strided_copy& c;
+    bool converts_at_load, converts_at_store;
     int unit, ratio, source_unit, wide;  // bytes on both sides, which differ for another conversion; and the larger
     std::uintptr_t source, first, last;  // divided; from `first` to `last` may be read
     int rank = 0;
@@ -56,8 +58,10 @@ struct copy_of_units {
 
     explicit copy_of_units(const strided_copy& copy)
         : c(copy),
+          converts_at_load(is_converted_at_load(copy)),
+          converts_at_store(copy.converts() && !converts_at_load),
           unit(copy.unit()),
-          ratio(is_converted_at_load(copy) ? copy.source_unit() / unit : 1),
+          ratio(converts_at_load ? copy.source_unit() / unit : 1),
           source_unit(copy.source_unit() / ratio),
           wide(std::max(unit, source_unit)),
           source(copy.source / static_cast<unsigned>(ratio)),
@@ -81,7 +85,6 @@ struct copy_of_units {
         const bool whole = piece.bytes % kVectorBytes == 0 && piece.begins % kVectorBytes == 0;
         gaps = piece.bytes < (unit > 1 || whole ? kLeastOfVectors : kLeastOfVectorsOfBytes) && piece.next < c.rank;
     }
-    bool converts_at_store() const { return c.converts() && !is_converted_at_load(c); }
     const axis& of_source(int i) const {
         return axes[static_cast<std::size_t>(by_source[static_cast<std::size_t>(i)])];
     }
@@ -222,7 +225,7 @@ struct tile_cut {
     bool ends_line(int i) const { return span_has(i) && line / u.unit + kVectorBytes / u.unit > kMostTable; }
     // Whether enough units follow each other along this axis, in a span, for a group of lines.
     bool heads_group(int i) const {
-        return u.unit <= 2 && !u.gaps && !u.converts_at_store() && ax(i).source == u.unit &&
+        return u.unit <= 2 && !u.gaps && !u.converts_at_store && ax(i).source == u.unit &&
                step(i) * u.unit >= kLeastOfGroup;
     }
 
@@ -310,7 +313,7 @@ struct tile_cut {
     // Uses groups of lines if neighbours in a span belong to different lines and reading a line's units would cause
     // many bank conflicts. Groups take more instructions. span_bits: of where spans begin.
     void find_groups(std::uint64_t span_bits) {
-        if (u.unit > 2 || u.gaps || u.converts_at_store()) return;
+        if (u.unit > 2 || u.gaps || u.converts_at_store) return;
         int next = -1;
         std::uint64_t all = span_bits;
         for (int i = 0; i < u.rank; ++i) {

@@ -169,12 +169,12 @@ private:
                                                  real (&factors)[kPerVector]) const {
         constexpr int kAtOnce = kPerVector < 4 ? kPerVector : 4;
         using part = storage_t<4 * kAtOnce>;
-        const auto* const from = static_cast<const float*>(f.data) + at;
-        if (w.line_step == 1 && f.data != nullptr && !f.one && !f.doubles &&
-            reinterpret_cast<std::uintptr_t>(from) % sizeof(part) == 0) {
+        const std::uintptr_t from =
+            reinterpret_cast<std::uintptr_t>(f.data) + static_cast<std::uintptr_t>(at) * sizeof(float);
+        if (w.line_step == 1 && f.data != nullptr && !f.one && !f.doubles && from % sizeof(part) == 0) {
             CORNERTURN_UNROLL
             for (int k = 0; k < kPerVector; k += kAtOnce) {
-                const auto some = value_at<part>(reinterpret_cast<const byte*>(from + k));
+                const auto some = value_at<part>(reinterpret_cast<const byte*>(from) + k * sizeof(float));
                 float numbers[kAtOnce];
                 __builtin_memcpy(numbers, &some, sizeof numbers);
                 CORNERTURN_UNROLL

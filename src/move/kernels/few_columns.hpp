@@ -149,7 +149,7 @@ struct few_columns {
                 }
                 const auto made = move.word(value, k);
                 if constexpr (kWhole) {
-                    if constexpr (kResult <= 4) {
+                    if constexpr (kUnit < 4 && kResult == 4) {
                         *reinterpret_cast<unsigned*>(to + i * 32 * kResult) = made;  // 0 to 2 % slower with a policy
                     } else {
                         result.store(reinterpret_cast<storage_t<kResult>*>(to + i * 32 * kResult), made);
