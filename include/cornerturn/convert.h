@@ -26,7 +26,7 @@ extern "C" {
 
 /** The type of an element. */
 typedef enum cornerturn_element
-#ifdef __cplusplus
+#if defined(__cplusplus) && __cplusplus >= 201103L
     : int /* so that a wrong number can be refused */
 #endif
 { CORNERTURN_BOOL = 1, /**< One byte. Any byte but 0 is true. */
@@ -50,7 +50,7 @@ typedef enum cornerturn_element
 
 /** What the scales or the biases of a conversion are. */
 typedef enum cornerturn_factors_kind
-#ifdef __cplusplus
+#if defined(__cplusplus) && __cplusplus >= 201103L
     : int /* so that a wrong number can be refused */
 #endif
 { CORNERTURN_NONE = 0,        /**< There are none. */

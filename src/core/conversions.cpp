@@ -89,7 +89,7 @@ strided_copy checked_conversion(const typed_tensor& source, const axis_list& axe
     check_factors("bias", how.bias, how, to.extents);
     const bool complex = is_complex(source.type);
     if (complex && !how.bias.is_none()) throw invalid_argument("a conversion of complex elements has no bias");
-    if (is_empty(to)) return {from.data, to.data, 0, 0, {}};
+    if (is_empty(to)) return {source.tensor.data, to.data, 0, 0, {}};
 
     element_cast cast{part_of(source.type), part_of(destination.type), how.saturate,
                       !how.scale.is_none() || !how.bias.is_none()};
