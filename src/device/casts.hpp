@@ -27,6 +27,19 @@ __forceinline__ double multiply_add(double value, double scale, double bias) {
 #define CORNERTURN_HAS_FP8 0
 #endif
 
+#if CORNERTURN_HAS_FP8
+// Two fp8 elements as f16, the first in the lower bits.
+template <element_type kFrom>
+__device__ __forceinline__ unsigned halves_of(unsigned bits) {
+    unsigned halves;
+    if constexpr (kFrom == element_type::e4m3fn)
+        asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(static_cast<unsigned short>(bits)));
+    else
+        asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(halves) : "h"(static_cast<unsigned short>(bits)));
+    return halves;
+}
+#endif
+
 // The value of a narrow float.
 template <element_type kFrom>
 __device__ __forceinline__ float widened_float(unsigned bits) {
@@ -38,16 +51,21 @@ __device__ __forceinline__ float widened_float(unsigned bits) {
     }
 #endif
 #if CORNERTURN_HAS_FP8
-    if constexpr (facts_of<kFrom>::fp8) {
-        unsigned halves;
-        if constexpr (kFrom == element_type::e4m3fn)
-            asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(static_cast<unsigned short>(bits)));
-        else
-            asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(halves) : "h"(static_cast<unsigned short>(bits)));
-        return widened_float<element_type::f16>(halves & 0xffff);
-    }
+    if constexpr (facts_of<kFrom>::fp8) return widened_float<element_type::f16>(halves_of<kFrom>(bits) & 0xffff);
 #endif
     return widened<kFrom>(bits);
+}
+
+// The values of two fp8 elements, the first in the lower bits.
+template <element_type kFrom>
+__device__ __forceinline__ float2 widened_pair(unsigned bits) {
+#if CORNERTURN_HAS_FP8
+    const unsigned halves = halves_of<kFrom>(bits);
+    return make_float2(widened_float<element_type::f16>(halves & 0xffff),
+                       widened_float<element_type::f16>(halves >> 16));
+#else
+    return make_float2(widened_float<kFrom>(bits & 0xff), widened_float<kFrom>(bits >> 8));
+#endif
 }
 
 // Two elements of 1 or 2 bytes, the first in the lower bits. They saturate, except f16 and bf16.

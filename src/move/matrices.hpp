@@ -46,6 +46,7 @@ constexpr int resident_of_vector(int element, int vectors) {
     if (element == 1) return vectors > 4 ? 1280 : 1024;
     return vectors > (element == 2 ? 2 : 4) ? 1536 : 2048;
 }
+inline constexpr int kResidentConverted = 1024;
 // The same tiles in another order of the blocks, for large matrices whose rows collide in memory.
 inline constexpr tuning kVectorApart[] = {
     {1, 256, 256, 512}, {2, 128, 128, 512}, {4, 64, 64, 512}, {8, 64, 32, 512}, {16, 64, 16, 512},

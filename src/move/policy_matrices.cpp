@@ -96,20 +96,20 @@ struct cover {
 
 // Memory's counts of tiles of whole rows of both sides.
 void count_tiles(const matrices& m, const cover& tiles, counts& n) {
-    const matrix_work& w = m.work;
-    const std::int64_t e = w.element_size;
+    const matrices_work& w = m.work;
+    const std::int64_t e = w.element_size, from = source_size_of(w);
     const double again = tiles.down > 1 ? real(tiles.back * (tiles.down - 1)) : 0;  // rows of a matrix
     const double spans = real(w.count * tiles.across) * (real(w.rows) + again),
                  lines = real(w.count * w.cols * tiles.down);
-    n.span = real(w.cols * e) / real(tiles.across);
+    n.span = real(w.cols * from) / real(tiles.across);
     n.line = real(w.rows * e) / real(tiles.down);
-    const std::int64_t next = tiles.across > 1 ? alignment(bits(tiles.cols * e), kFetched) : kFetched;
+    const std::int64_t next = tiles.across > 1 ? alignment(bits(tiles.cols * from), kFetched) : kFetched;
     double piece = touched(n.span, std::min(m.from_alignment, next));
-    if (w.rows > 1) piece = std::min(piece, real(w.source_ld * e));  // short rows that are near share pieces
-    n.again = spans * n.span - n.written;
+    if (w.rows > 1) piece = std::min(piece, real(w.source_ld * from));  // short rows that are near share pieces
+    n.again = spans * n.span - n.written / real(e) * real(from);
     n.again_apart = 0;
     n.over = std::max(0.0, spans * (piece - n.span) - n.waste);
-    n.over_apart = tiles.across > 1 ? real(tiles.down * tiles.rows * tiles.cols * e) * 2 : 0;
+    n.over_apart = tiles.across > 1 ? real(tiles.down * tiles.rows * tiles.cols * (e + from)) : 0;
     const bool gaps = w.destination_ld != w.rows;
     if (w.rows > 1 && tiles.back == 0 &&
         (m.to_alignment < kSector || (tiles.down > 1 && tiles.rows * e % kSector != 0)))
@@ -123,12 +123,14 @@ void count_tiles(const matrices& m, const cover& tiles, counts& n) {
 }
 
 // If the distance of rows is a multiple of 128 KiB, DRAM suffers when blocks read rows below one another.
-bool rows_collide(const matrix_work& w) { return w.source_ld * w.element_size % (128 << 10) == 0 && w.rows > 1024; }
+bool rows_collide(const matrices_work& w) {
+    return w.source_ld * source_size_of(w) % (128 << 10) == 0 && w.rows > 1024;
+}
 
 counts count(kernel_family by, const tuning& t, const problem& p) {
     const matrices& m = *p.as_matrices;
-    const matrix_work& w = m.work;
-    const std::int64_t e = w.element_size,
+    const matrices_work& w = m.work;
+    const std::int64_t e = w.element_size, from = source_size_of(w),
                        unit = by == kernel_family::tall && p.copy.converts() ? p.copy.source_unit() : m.unit,
                        word = std::max<std::int64_t>(4, unit), of_word = word / unit;
     const bool gaps = w.source_ld != w.cols;
@@ -167,7 +169,8 @@ counts count(kernel_family by, const tuning& t, const problem& p) {
             n.blocks = tiles.blocks;
             count_tiles(m, tiles, n);
             const std::int64_t vectors = t.tile_rows * t.tile_cols * e / kVectorBytes / t.threads;  // of a thread
-            resident_threads = resident_of_vector(static_cast<int>(e), static_cast<int>(vectors));
+            resident_threads = p.copy.converts() ? kResidentConverted
+                                                 : resident_of_vector(static_cast<int>(e), static_cast<int>(vectors));
             shared = t.tile_rows * t.tile_cols * real(e);
             const double warps = threads / kWarp, down = real(tiles.down * w.count),
                          across = real(tiles.across * w.count);
@@ -190,13 +193,13 @@ counts count(kernel_family by, const tuning& t, const problem& p) {
             shared = real(groups * of_group);
             resident_threads = kFewBlocks * kFewThreads;
             const bool source_flat =
-                alignment(bits(w.source_stride * (w.count > 1) * e) | reinterpret_cast<std::uintptr_t>(w.source),
+                alignment(bits(w.source_stride * (w.count > 1) * from) | reinterpret_cast<std::uintptr_t>(w.source),
                           kVectorBytes) == kVectorBytes;
             const bool flat = alignment(bits(w.destination_stride * (w.count > 1) * e) |
                                             reinterpret_cast<std::uintptr_t>(w.destination),
                                         kVectorBytes) == kVectorBytes;
-            const bool shifted = unit < 4 && (tall ? m.to_alignment : m.from_alignment) < 4;
-            n.span = real(tall ? moved * w.cols * e : std::min(moved, w.cols) * e);
+            const bool shifted = unit < 4 && (tall ? m.to_alignment < of_word * e : m.from_alignment < 4);
+            n.span = real(tall ? moved * w.cols * from : std::min(moved, w.cols) * e);
             n.line = real(tall ? std::min(moved, w.rows) * e : moved * w.rows * e);
             if (tall && m.to_alignment < kSector) n.parts = 2 * real(w.cols) * n.blocks;
             if (m.from_alignment < kFetched) n.over = n.blocks * real(tall ? 1 : w.rows) * kSector;

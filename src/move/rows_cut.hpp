@@ -16,7 +16,7 @@ namespace cornerturn::moves {
 struct rows_cut {
     const strided_copy& c;
     int unit, source_unit, first_axis = 0;  // the axes before are part of the run
-    std::int64_t run, rows, vectors, pieces = 1, rows_of_block = 1;
+    std::int64_t run, rows, vectors, lanes, pieces = 1, rows_of_block = 1;
     std::int64_t line_step = 0;  // from unit to unit, of a conversion's scales and biases
     int relative_alignment;
     std::int64_t alignment_of_run;
@@ -42,15 +42,20 @@ struct rows_cut {
         const std::int64_t misaligned =
             alignment_of_run < kVectorBytes ? kVectorBytes - std::min<std::int64_t>(unit, kVectorBytes) : 0;
         vectors = up<std::int64_t>(run + misaligned, kVectorBytes);
-        // Vectors.
-        const std::int64_t at_once = c.converts() ? rows_vectors_at_once(unit, source_unit) : 1;
-        const std::int64_t of_block = 256 * at_once, of_few = std::max<std::int64_t>(1024, of_block);
+        // Vectors of a thread, and of a block.
+        const std::int64_t read = kVectorBytes / unit * source_unit,
+                           at_once = c.converts() ? rows_vectors_at_once(unit, source_unit) : 1;
+        const std::int64_t of_block = kMostThreads * at_once, of_few = std::max<std::int64_t>(1024, of_block);
         if (vectors > of_few / 2) {
             pieces = up(vectors, of_block);
             vectors = of_block;
+            lanes = kMostThreads;
         } else {
             rows_of_block = std::max<std::int64_t>(1, (vectors > 32 ? of_few : of_block) / vectors);
             rows_of_block = std::min(rows_of_block, rows);
+            // Threads side by side read and write whole sectors.
+            const std::int64_t least = std::max<std::int64_t>(kSector / kVectorBytes, kSector / read);
+            lanes = up(vectors, std::clamp<std::int64_t>(vectors / least, 1, at_once));
         }
     }
     std::int64_t blocks() const { return up(rows, rows_of_block) * pieces; }
@@ -66,7 +71,7 @@ struct rows_cut {
         n.line = f(run);
         n.span = f(run / unit * source_unit);
         n.blocks = f(blocks());
-        n.resident = 8;
+        n.resident = f(resident_threads_of_rows(unit, c.converts()) / kMostThreads);
         // A vector's instructions depend on how far its source is from a vector.
         const double vectors_of_warps = f(rows * pieces * vectors) / kWarp;
         const std::size_t kind = c.converts()               ? 2
@@ -75,7 +80,10 @@ struct rows_cut {
                                  : relative_alignment >= 4  ? 2
                                                             : 3;
         n.instructions[kind] = vectors_of_warps;
-        n.instructions[4] = vectors_of_warps * (c.rank - first_axis);
+        // A thread works out once where its vectors are.
+        const double threads_of_warps = f(rows * pieces * lanes) / kWarp;
+        if (c.converts()) n.instructions[0] = threads_of_warps;
+        n.instructions[4] = threads_of_warps * (c.rank - first_axis);
         if (unit < kVectorBytes && !whole_vectors()) {
             n.instructions[5] = f(rows) / unit;  // warps, with one unit for each thread
             n.instructions[6] = n.instructions[5] * (c.rank - first_axis);
@@ -97,7 +105,7 @@ struct rows_cut {
         w.rows_of_block = static_cast<unsigned>(rows_of_block);
         w.vectors = static_cast<unsigned>(vectors);
         w.whole_vectors = whole_vectors();
-        w.by_vectors = divider(w.vectors);
+        w.by_lanes = divider(static_cast<unsigned>(lanes));
         w.by_pieces = divider(static_cast<unsigned>(pieces));
         if (const int i = c.factor_axis(); i < c.rank && i >= first_axis) {
             p.cast.tile_axis = i - first_axis;

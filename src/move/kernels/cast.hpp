@@ -94,23 +94,39 @@ struct converted {
     struct loaded {
         source_unit units[kPerVector];
     };
-    static constexpr int kResident = 1024, kAtOnce = moves::rows_vectors_at_once(kUnit, kSourceUnit);
+    static constexpr int kResident = moves::resident_threads_of_rows(kUnit, true),
+                         kAtOnce = moves::rows_vectors_at_once(kUnit, kSourceUnit);
     static constexpr int kAround = kSourceUnit < 4 && sizeof(loaded) >= 4 ? 3 : 0;
 
     static __device__ __forceinline__ std::int64_t factor_of_run(const cast_work& w, int axis, unsigned at) {
         return axis == w.tile_axis ? at * w.tile_step : 0;
     }
-    static __device__ __forceinline__ std::int64_t factor_in_run(const cast_work& w) { return w.line_step; }
-    // `at`: the number of the first unit's scale and bias.
-    __device__ __forceinline__ uint4 vector_of_run(const loaded& source, std::int64_t at) const {
-        if (w.scaled && w.line_step != 0) {
-            real scales[kPerVector], biases[kPerVector];
-            load_factors(w.scales, at, scales);
-            load_factors(w.biases, at, biases);
-            return whole(
-                made_by(source.units, [&](int k, real value) { return multiply_add(value, scales[k], biases[k]); }));
+    static __device__ __forceinline__ int factor_in_run(const cast_work& w) { return w.line_step; }
+    // One scale and bias for a run, if there are any.
+    struct factors {
+        real scale = 1, bias = 0;
+    };
+    __device__ __forceinline__ factors factors_of_run(std::int64_t at) const {
+        if (!w.scaled) return {};
+        return {factor_at<real>(w.scales, at), factor_at<real>(w.biases, at)};
+    }
+    __device__ __forceinline__ uint4 vector_of_run(const loaded& source, const factors& f) const {
+        return vector_scaled(source, f.scale, f.bias);
+    }
+    // Those of each unit. `at`: the number of the first one's.
+    __device__ __forceinline__ uint4 vector_along_run(const loaded& source, std::int64_t at) const {
+        if (w.line_step == 0) return vector_of_run(source, factors_of_run(at));
+        real values[kPerVector];
+        CORNERTURN_UNROLL
+        for (int k = 0; k < kPerVector; k += kSome) {
+            real scales[kSome], biases[kSome];
+            load_factors(w.scales, at + k * w.line_step, scales);
+            load_factors(w.biases, at + k * w.line_step, biases);
+            CORNERTURN_UNROLL
+            for (int i = 0; i < kSome; ++i)
+                values[k + i] = multiply_add(real_of(source.units[k + i]), scales[i], biases[i]);
         }
-        return vector_scaled(source, factor_at<real>(w.scales, at), factor_at<real>(w.biases, at));
+        return whole(packed(values));
     }
     // A vector with one scale and bias, if there are any.
     __device__ __forceinline__ uint4 vector_scaled(const loaded& source, real scale, real bias) const {
@@ -141,21 +157,22 @@ struct converted {
             source.units[k] = at >= begin && at < end ? value_at<source_unit>(at) : source_unit{};
         }
     }
-    // The source of a vector, at any address. If it does not begin at a vector, words are read that may begin before it
-    // or end after it.
-    static __device__ __forceinline__ void load(const byte* from, read_policy read, loaded& source) {
-        constexpr int kBytes = kPerVector * kSourceUnit, kAtOnce = kBytes < kVectorBytes ? kBytes : kVectorBytes,
-                      kWords = kBytes / 4;
-        const auto past = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from));
-        if (past % kAtOnce == 0) return load_aligned(from, read, source);
+    static __device__ __forceinline__ bool is_aligned(const byte* from) {
+        constexpr std::size_t kAligned = sizeof(loaded) < kVectorBytes ? sizeof(loaded) : kVectorBytes;
+        return reinterpret_cast<std::uintptr_t>(from) % kAligned == 0;
+    }
+    // The same at any address. Words are read that may begin before the vector or end after it.
+    static __device__ __forceinline__ void load_apart(const byte* from, read_policy read, loaded& source) {
         if constexpr (kAround > 0) {
-            const auto* const words = reinterpret_cast<const unsigned*>(from - past % 4);
+            constexpr int kWords = sizeof(loaded) / 4;
+            const auto past = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(from) % 4);
+            const auto* const words = reinterpret_cast<const unsigned*>(from - past);
             unsigned raw[kWords + 1], shifted[kWords];
             CORNERTURN_UNROLL
             for (int i = 0; i < kWords; ++i) raw[i] = read.load(words + i);
-            raw[kWords] = read.load(words + (past % 4 > 0 ? kWords : kWords - 1));
+            raw[kWords] = read.load(words + (past > 0 ? kWords : kWords - 1));
             CORNERTURN_UNROLL
-            for (int i = 0; i < kWords; ++i) shifted[i] = __funnelshift_r(raw[i], raw[i + 1], 8 * (past % 4));
+            for (int i = 0; i < kWords; ++i) shifted[i] = __funnelshift_r(raw[i], raw[i + 1], 8 * past);
             __builtin_memcpy(&source, shifted, sizeof source);
         } else {
             CORNERTURN_UNROLL
@@ -164,26 +181,23 @@ struct converted {
     }
 
 private:
-    // The scales or biases of a vector of a run, from number `at` on.
+    // The scales or biases of some units of a run, from number `at` on.
+    static constexpr int kSome = kPerVector < 4 ? kPerVector : 4;
     __device__ __forceinline__ void load_factors(const moves::factors_work& f, std::int64_t at,
-                                                 real (&factors)[kPerVector]) const {
-        constexpr int kAtOnce = kPerVector < 4 ? kPerVector : 4;
-        using part = storage_t<4 * kAtOnce>;
+                                                 real (&factors)[kSome]) const {
+        using part = storage_t<4 * kSome>;
         const std::uintptr_t from =
             reinterpret_cast<std::uintptr_t>(f.data) + static_cast<std::uintptr_t>(at) * sizeof(float);
         if (w.line_step == 1 && f.data != nullptr && !f.one && !f.doubles && from % sizeof(part) == 0) {
+            const auto some = value_at<part>(reinterpret_cast<const byte*>(from));
+            float numbers[kSome];
+            __builtin_memcpy(numbers, &some, sizeof numbers);
             CORNERTURN_UNROLL
-            for (int k = 0; k < kPerVector; k += kAtOnce) {
-                const auto some = value_at<part>(reinterpret_cast<const byte*>(from) + k * sizeof(float));
-                float numbers[kAtOnce];
-                __builtin_memcpy(numbers, &some, sizeof numbers);
-                CORNERTURN_UNROLL
-                for (int i = 0; i < kAtOnce; ++i) factors[k + i] = static_cast<real>(numbers[i]);
-            }
+            for (int i = 0; i < kSome; ++i) factors[i] = static_cast<real>(numbers[i]);
         } else {
             CORNERTURN_UNROLL
-            for (int k = 0; k < kPerVector; ++k)
-                factors[k] = factor_at<real>(f, at + static_cast<std::int64_t>(k) * w.line_step);
+            for (int i = 0; i < kSome; ++i)
+                factors[i] = factor_at<real>(f, at + static_cast<std::int64_t>(i) * w.line_step);
         }
     }
     // Beyond `count` units, no scale or bias is read.
@@ -236,9 +250,10 @@ private:
     template <int kCount, class Place>
     __device__ __forceinline__ vector_of<kCount> made(const source_unit (&units)[kCount], Place place,
                                                       bool each) const {
-        if (w.scaled && each) return made_by(units, [&](int k, real value) { return scaled(value, place(k)); });
-        const std::int64_t at = w.scaled ? place(0) : 0;
-        return made_by_one(units, factor_at<real>(w.scales, at), factor_at<real>(w.biases, at));
+        if (!w.scaled) return made_by(units, [](int, real value) { return value; });
+        if (each) return made_by(units, [&](int k, real value) { return scaled(value, place(k)); });
+        const factors f = factors_of_run(place(0));
+        return made_by(units, [&](int, real value) { return multiply_add(value, f.scale, f.bias); });
     }
     // With one scale and bias, if there are any.
     template <int kCount>
@@ -257,8 +272,16 @@ private:
             return joined(results);
         }
         real values[kCount];
-        CORNERTURN_UNROLL
-        for (int k = 0; k < kCount; ++k) values[k] = scale(k, real_of(units[k]));
+        if constexpr (facts_of<kFrom>::fp8 && !kWide && kCount % 2 == 0) {
+            CORNERTURN_UNROLL
+            for (int k = 0; k < kCount; k += 2) {
+                const float2 two = widened_pair<kFrom>(units[k] | static_cast<unsigned>(units[k + 1]) << 8);
+                values[k] = scale(k, two.x), values[k + 1] = scale(k + 1, two.y);
+            }
+        } else {
+            CORNERTURN_UNROLL
+            for (int k = 0; k < kCount; ++k) values[k] = scale(k, real_of(units[k]));
+        }
         return packed(values);
     }
     static __device__ __forceinline__ uint4 whole(const vector_of<kPerVector>& v) {

@@ -87,8 +87,8 @@ struct converted_matrices {
     template <int kRow>
     static void vector(const moves::matrices_work& work, const cast_work& w, const gpu& on) {
         constexpr moves::tuning kUse = moves::kVectorConverted[kRow];
-        run_vector<column_major, converted_matrix<kFrom, kTo>, kUse.tile_rows, kUse.tile_cols, kUse.threads, 1024>(
-            work, w, on);
+        run_vector<column_major, converted_matrix<kFrom, kTo>, kUse.tile_rows, kUse.tile_cols, kUse.threads,
+                   moves::kResidentConverted>(work, w, on);
     }
     // Null for a row that this pair does not have.
     template <int kRow>

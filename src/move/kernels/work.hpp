@@ -52,8 +52,11 @@ constexpr int resident_threads_of_packed(bool by_words) { return by_words ? 1024
 // Vectors of 16 bytes of the destination that a thread of `copy_rows` loads before it writes the first, if it converts.
 constexpr int rows_vectors_at_once(int unit, int source_unit) {
     const int read = 16 / unit * source_unit;  // bytes
-    return read >= 64 || unit == 1 ? 1 : read == 32 ? 2 : read > 4 ? 4 : 8;
+    return read >= 64 ? 1 : read == 32 ? 2 : read > 4 ? 4 : 8;
 }
+
+// Threads of `copy_rows` that a multiprocessor should hold.
+constexpr int resident_threads_of_rows(int unit, bool converts) { return !converts ? 2048 : unit == 1 ? 768 : 1024; }
 
 // Pieces that a thread of `copy_units` moves, each of one unit or three. A thread moves only one if there are few
 // pieces in all, because that ends sooner, or if a piece has three units.
@@ -126,11 +129,11 @@ struct units_work {
 struct rows_work {
     const unsigned char *source, *first, *last;  // from `first` to `last` may be read
     unsigned char* destination;
-    std::int64_t run;               // bytes of the destination
-    unsigned rows, rows_of_block;   // runs
-    unsigned vectors;               // in a run, or in the piece of it that a block moves
-    divider by_vectors, by_pieces;  // pieces in a run
-    bool whole_vectors;             // every run begins and ends at a vector
+    std::int64_t run;              // bytes of the destination
+    unsigned rows, rows_of_block;  // runs
+    unsigned vectors;              // in a run, or in the piece of it that a block moves
+    divider by_lanes, by_pieces;   // threads along these vectors; pieces in a run
+    bool whole_vectors;            // every run begins and ends at a vector
     places runs;
 };
 
