@@ -63,7 +63,7 @@ void tile_cut::fill(plan& p) const {
         } else {
             d.spans = spans_before;
             spans_before *= whole(step(i));
-            (a.source < 0 ? t.spans_below : t.spans_above) += (step(i) + halo) * a.distance;
+            (a.source < 0 ? t.spans_below : t.spans_above) += (step(i) - 1 + (is_cut ? halo : 0)) * a.distance;
             t.span[t.span_rank++] = d;
             if (!is_cut) t.spans *= whole(step(i));
         }

@@ -71,7 +71,7 @@ struct rows_cut {
         n.line = f(run);
         n.span = f(run / unit * source_unit);
         n.blocks = f(blocks());
-        n.resident = f(resident_threads_of_rows(unit, c.converts()) / kMostThreads);
+        n.resident = f(resident_threads_of_rows(c.converts()) / kMostThreads);
         // A vector's instructions depend on how far its source is from a vector.
         const double vectors_of_warps = f(rows * pieces * vectors) / kWarp;
         const std::size_t kind = c.converts()               ? 2

@@ -94,7 +94,7 @@ struct converted {
     struct loaded {
         source_unit units[kPerVector];
     };
-    static constexpr int kResident = moves::resident_threads_of_rows(kUnit, true),
+    static constexpr int kResident = moves::resident_threads_of_rows(true),
                          kAtOnce = moves::rows_vectors_at_once(kUnit, kSourceUnit);
     static constexpr int kAround = kSourceUnit < 4 && sizeof(loaded) >= 4 ? 3 : 0;
 
@@ -102,7 +102,7 @@ struct converted {
         return axis == w.tile_axis ? at * w.tile_step : 0;
     }
     static __device__ __forceinline__ int factor_in_run(const cast_work& w) { return w.line_step; }
-    // One scale and bias for a run, if there are any.
+    // One scale and bias, if there are any.
     struct factors {
         real scale = 1, bias = 0;
     };
@@ -111,7 +111,7 @@ struct converted {
         return {factor_at<real>(w.scales, at), factor_at<real>(w.biases, at)};
     }
     __device__ __forceinline__ uint4 vector_of_run(const loaded& source, const factors& f) const {
-        return vector_scaled(source, f.scale, f.bias);
+        return whole(made_by_one(source.units, f));
     }
     // Those of each unit. `at`: the number of the first one's.
     __device__ __forceinline__ uint4 vector_along_run(const loaded& source, std::int64_t at) const {
@@ -127,10 +127,6 @@ struct converted {
                 values[k + i] = multiply_add(real_of(source.units[k + i]), scales[i], biases[i]);
         }
         return whole(packed(values));
-    }
-    // A vector with one scale and bias, if there are any.
-    __device__ __forceinline__ uint4 vector_scaled(const loaded& source, real scale, real bias) const {
-        return whole(made_by_one(source.units, scale, bias));
     }
     __device__ __forceinline__ bits unit_of_run(const byte* from, std::int64_t at) const { return made_one(from, at); }
     // The source of a vector that begins at one.
@@ -250,17 +246,16 @@ private:
     template <int kCount, class Place>
     __device__ __forceinline__ vector_of<kCount> made(const source_unit (&units)[kCount], Place place,
                                                       bool each) const {
-        if (!w.scaled) return made_by(units, [](int, real value) { return value; });
+        if (!w.scaled) return made_by_one(units, {});
         if (each) return made_by(units, [&](int k, real value) { return scaled(value, place(k)); });
-        const factors f = factors_of_run(place(0));
-        return made_by(units, [&](int, real value) { return multiply_add(value, f.scale, f.bias); });
+        return made_by_one(units, factors_of_run(place(0)));
     }
     // With one scale and bias, if there are any.
     template <int kCount>
-    __device__ __forceinline__ vector_of<kCount> made_by_one(const source_unit (&units)[kCount], real scale,
-                                                             real bias) const {
+    __device__ __forceinline__ vector_of<kCount> made_by_one(const source_unit (&units)[kCount],
+                                                             const factors& f) const {
         if (!w.scaled) return made_by(units, [](int, real value) { return value; });
-        return made_by(units, [&](int, real value) { return multiply_add(value, scale, bias); });
+        return made_by(units, [&](int, real value) { return multiply_add(value, f.scale, f.bias); });
     }
     // scale(k, value): what becomes of unit k.
     template <int kCount, class Scale>

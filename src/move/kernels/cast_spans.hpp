@@ -23,43 +23,47 @@ struct cast_span_loader {
     static __device__ __forceinline__ const byte* in_memory(const byte* divided) {
         return reinterpret_cast<const byte*>(reinterpret_cast<std::uintptr_t>(divided) * kRatio);
     }
-    // Vectors are dealt out in the order of spans. A thread reads several before it converts the first.
+    // A thread reads several vectors before it converts the first, unless they may reach beyond an end of the source.
     __device__ __forceinline__ void all(const tile_here& here) const {
-        const bool by_table = t.span_rank > 1, inside = is_inside(t, here);
-        const std::int64_t step = t.span_rank > 0 ? t.span[0].source : 0;
-        const int span_length = static_cast<int>(t.by_chunks.d * kVectorBytes);
         const auto spans = static_cast<unsigned>(here.spans);
         const read_policy read(false);
-        const auto scale = factor_at<typename move::real>(make.w.scales, 0);
-        const auto bias = factor_at<typename move::real>(make.w.biases, 0);
-        unsigned span = t.by_chunks.quotient(threadIdx.x);
-        int in_span = static_cast<int>((threadIdx.x - span * t.by_chunks.d) * kVectorBytes);
+        const typename move::factors f = make.factors_of_run(0);
+        span_position<span_walk::either> position(t, here.span0, here.span_bytes, table, threadIdx.x);
+        const auto store = [&](unsigned slot, const typename move::loaded& source) {
+            *reinterpret_cast<uint4*>(image + slot) = make.vector_of_run(source, f);
+        };
+        if (!is_inside(t, here)) {
+            CORNERTURN_UNROLL_BY(1)
+            for (; position.span < spans; position.next()) {
+                const auto v = position.here();
+                if (!v.there) continue;
+                typename move::loaded source;
+                if (v.from >= t.first && t.last - v.from >= kVectorBytes) {
+                    move::load_aligned(in_memory(v.from), read, source);
+                } else {
+                    move::load_within(in_memory(v.from), in_memory(t.first), in_memory(t.last), source);
+                }
+                store(v.slot, source);
+            }
+            return;
+        }
         CORNERTURN_UNROLL_BY(1)
-        while (span < spans) {
+        while (position.span < spans) {
             typename move::loaded sources[kAtOnce];
-            byte* to[kAtOnce];
+            unsigned slots[kAtOnce];
+            bool there[kAtOnce];
             CORNERTURN_UNROLL
             for (int n = 0; n < kAtOnce; ++n) {
-                to[n] = nullptr;
-                if (n > 0 && span >= spans) continue;
-                const byte* const at = here.span0 + ((by_table ? table[span] : span * step) + in_span);
-                const auto phase = static_cast<int>(reinterpret_cast<std::uintptr_t>(at) % kVectorBytes);
-                const byte* const from = at - phase;
-                byte* const vector = image + (slot_of(t, span) + static_cast<unsigned>(in_span));
-                if (in_span - here.span_bytes < phase) {
-                    to[n] = vector;
-                    if (inside || (from >= t.first && t.last - from >= kVectorBytes)) {
-                        move::load_aligned(in_memory(from), read, sources[n]);
-                    } else {
-                        move::load_within(in_memory(from), in_memory(t.first), in_memory(t.last), sources[n]);
-                    }
-                }
-                span += t.spans_at_once, in_span += t.bytes_at_once;
-                if (in_span >= span_length) in_span -= span_length, ++span;
+                there[n] = false;
+                if (n > 0 && position.span >= spans) continue;
+                const auto v = position.here();
+                there[n] = v.there, slots[n] = v.slot;
+                if (v.there) move::load_aligned(in_memory(v.from), read, sources[n]);
+                position.next();
             }
             CORNERTURN_UNROLL
             for (int n = 0; n < kAtOnce; ++n) {
-                if (to[n] != nullptr) *reinterpret_cast<uint4*>(to[n]) = make.vector_scaled(sources[n], scale, bias);
+                if (there[n]) store(slots[n], sources[n]);
             }
         }
     }

@@ -15,8 +15,7 @@
 namespace CORNERTURN_KERNELS {
 
 template <element_type kFrom, element_type kTo>
-__global__ void CORNERTURN_RESIDENT(moves::kMostThreads,
-                                    (facts_of<kTo>::size == 1 ? moves::kResidentBytes : moves::kResidentThreads))
+__global__ void CORNERTURN_RESIDENT(moves::kMostThreads, moves::resident_threads_of_tiles(facts_of<kTo>::size, true))
     convert_tiles(tile_work t, cast_work w, result_policy result) {
     CORNERTURN_DYNAMIC_SHARED(byte, shared);
     std::int64_t first = 0;

@@ -20,7 +20,7 @@ struct moved_run {
     struct factors {};
     using loaded = uint4;
     static constexpr int kUnit = kBytes, kSourceUnit = kBytes, kAtOnce = 1;
-    static constexpr int kResident = moves::resident_threads_of_rows(kBytes, false);
+    static constexpr int kResident = moves::resident_threads_of_rows(false);
     static constexpr int kAround = kApart < 4 ? 3 : 0;
 
     __device__ __forceinline__ explicit moved_run(work) {}

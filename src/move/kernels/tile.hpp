@@ -74,9 +74,55 @@ struct deal {
     __device__ __forceinline__ unsigned lanes() const { return 1u << lanes_log; }
 };
 
-// How a thread goes from span to span: by steps of one axis, or by a table of positions. `checked`: spans may reach
-// beyond an end of the source, so each vector is checked.
-enum class span_walk { steps, table, checked };
+// How a thread goes from span to span: by steps of one axis, or by a table of positions. `either`: the kernel finds out
+// when it runs.
+enum class span_walk { steps, table, either };
+
+// Where a thread's vectors of the spans are. Vectors are dealt out in the order of spans, however many there are.
+template <span_walk kWalk>
+struct span_position {
+    struct vector {
+        const byte* from;
+        unsigned slot;  // in the image
+        bool there;     // in the span
+    };
+    const tile_work& t;
+    const byte *span0, *at;
+    const std::int64_t* table;
+    std::int64_t steps, carried;
+    int span_bytes, span_length, in_span;
+    unsigned span;
+    bool by_table;
+
+    __device__ __forceinline__ span_position(const tile_work& work, const byte* first, int bytes,
+                                             const std::int64_t* span_table, unsigned thread)
+        : t(work),
+          span0(first),
+          table(span_table),
+          span_bytes(bytes),
+          span_length(static_cast<int>(t.by_chunks.d * kVectorBytes)),
+          span(t.by_chunks.quotient(thread)),
+          by_table(kWalk == span_walk::table || (kWalk == span_walk::either && t.span_rank > 1)) {
+        const std::int64_t step = t.span_rank > 0 ? t.span[0].source : 0;
+        in_span = static_cast<int>((thread - span * t.by_chunks.d) * kVectorBytes);
+        at = span0 + (span * step + in_span);
+        steps = kept_distance(step * t.spans_at_once + t.bytes_at_once);
+        carried = kept_distance(step - span_length);
+    }
+    __device__ __forceinline__ vector here() {
+        if (by_table) at = span0 + (table[span] + in_span);
+        const auto phase = static_cast<int>(reinterpret_cast<std::uintptr_t>(at) % kVectorBytes);
+        return {at - phase, slot_of(t, span) + static_cast<unsigned>(in_span), in_span - span_bytes < phase};
+    }
+    __device__ __forceinline__ void next() {
+        span += t.spans_at_once, in_span += t.bytes_at_once;
+        if (!by_table) at = kept_pointer(at + steps);
+        if (in_span >= span_length) {
+            in_span -= span_length, ++span;
+            if (!by_table) at += carried;
+        }
+    }
+};
 
 // Reads spans into shared memory.
 template <int kUnit>
@@ -88,33 +134,18 @@ struct span_loader {
     unsigned thread, spans;
     int span_bytes;
 
-    // Vectors are dealt out in the order of spans, however many there are.
-    template <span_walk kWalk>
+    // kChecked: spans may reach beyond an end of the source, so each vector is checked.
+    template <span_walk kWalk, bool kChecked>
     __device__ __forceinline__ void all() const {
-        const bool by_table = kWalk == span_walk::table || (kWalk == span_walk::checked && t.span_rank > 1);
-        const std::int64_t step = t.span_rank > 0 ? t.span[0].source : 0;
-        const int span_length = static_cast<int>(t.by_chunks.d * kVectorBytes);
-        unsigned span = t.by_chunks.quotient(thread);
-        int in_span = static_cast<int>((thread - span * t.by_chunks.d) * kVectorBytes);
-        const byte* at = span0 + (span * step + in_span);
-        const std::int64_t steps = kept_distance(step * t.spans_at_once + t.bytes_at_once);
-        const std::int64_t carried = kept_distance(step - span_length);
+        span_position<kWalk> position(t, span0, span_bytes, table, thread);
         CORNERTURN_UNROLL_BY(1)
-        while (span < spans) {
-            if (by_table) at = span0 + (table[span] + in_span);
-            const auto phase = static_cast<int>(reinterpret_cast<std::uintptr_t>(at) % kVectorBytes);
-            const bool there = in_span - span_bytes < phase;
-            const byte* const from = at - phase;
-            byte* const to = image + (slot_of(t, span) + static_cast<unsigned>(in_span));
-            const bool whole = kWalk != span_walk::checked || (from >= t.first && t.last - from >= kVectorBytes);
+        while (position.span < spans) {
+            const auto [from, slot, there] = position.here();
+            byte* const to = image + slot;
+            const bool whole = !kChecked || (from >= t.first && t.last - from >= kVectorBytes);
             copy_vector_async_if(there && whole, to, from, t.fetch_lines);
-            if (kWalk == span_walk::checked && there && !whole) part(from, to);
-            span += t.spans_at_once, in_span += t.bytes_at_once;
-            if (!by_table) at = kept_pointer(at + steps);
-            if (in_span >= span_length) {
-                in_span -= span_length, ++span;
-                if (!by_table) at += carried;
-            }
+            if (kChecked && there && !whole) part(from, to);
+            position.next();
         }
     }
 
@@ -252,11 +283,11 @@ struct spans_as_they_are {
         const span_loader<kUnit> load{
             t, here.span0, span_table, image, threadIdx.x, static_cast<unsigned>(here.spans), here.span_bytes};
         if (!is_inside(t, here)) {
-            load.template all<span_walk::checked>();
+            load.template all<span_walk::either, true>();
         } else if (t.span_rank > 1) {
-            load.template all<span_walk::table>();
+            load.template all<span_walk::table, false>();
         } else {
-            load.template all<span_walk::steps>();
+            load.template all<span_walk::steps, false>();
         }
         end_of_copies();
     }

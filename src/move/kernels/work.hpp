@@ -40,10 +40,13 @@ namespace cornerturn::moves {
 
 using cornerturn::divider;
 
-// The most threads of a block, and how many threads of a multiprocessor the tile kernels' registers allow.
-inline constexpr int kMostThreads = 256, kResidentThreads = 1536;
-// The same if more registers are needed: for units of 1 byte, and for groups of lines.
-inline constexpr int kResidentBytes = 1280, kResidentThreadsOfGroups = 1024;
+inline constexpr int kMostThreads = 256;  // of a block
+
+// How many threads of a multiprocessor the tile kernels' registers allow.
+constexpr int resident_threads_of_tiles(int unit, bool converts_at_store) {
+    return unit == 1 || (unit == 2 && converts_at_store) ? 1280 : 1536;
+}
+inline constexpr int kResidentThreadsOfGroups = 1024;
 
 // The same of `copy_packed`. Runs shorter than a vector, of units of 1 or 2 bytes, are moved by words. They have fewer
 // threads, so that what these read stays in the L1.
@@ -52,11 +55,11 @@ constexpr int resident_threads_of_packed(bool by_words) { return by_words ? 1024
 // Vectors of 16 bytes of the destination that a thread of `copy_rows` loads before it writes the first, if it converts.
 constexpr int rows_vectors_at_once(int unit, int source_unit) {
     const int read = 16 / unit * source_unit;  // bytes
-    return read >= 64 ? 1 : read == 32 ? 2 : read > 4 ? 4 : 8;
+    return read >= 64 || unit == 1 ? 1 : read == 32 ? 2 : read > 4 ? 4 : 8;
 }
 
 // Threads of `copy_rows` that a multiprocessor should hold.
-constexpr int resident_threads_of_rows(int unit, bool converts) { return !converts ? 2048 : unit == 1 ? 768 : 1024; }
+constexpr int resident_threads_of_rows(bool converts) { return converts ? 1024 : 2048; }
 
 // Pieces that a thread of `copy_units` moves, each of one unit or three. A thread moves only one if there are few
 // pieces in all, because that ends sooner, or if a piece has three units.
