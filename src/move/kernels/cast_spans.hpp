@@ -14,7 +14,7 @@ namespace CORNERTURN_KERNELS {
 template <element_type kFrom, element_type kTo>
 struct cast_span_loader {
     using move = converted<kFrom, kTo>;
-    static constexpr int kUnit = move::kUnit, kRatio = move::kSourceUnit / kUnit, kAtOnce = kRatio == 1 ? 2 : 1;
+    static constexpr int kUnit = move::kUnit, kRatio = move::kSourceUnit / kUnit, kAtOnce = kRatio < 4 ? 2 : 1;
     const tile_work& t;
     const move make;
     const std::int64_t* table;
@@ -72,6 +72,7 @@ struct cast_span_loader {
 // The pair is known when the kernel runs: a kernel for each would be many, and differ only here.
 template <int kUnit>
 struct cast_spans {
+    static constexpr bool kConverts = true;
     cast_work w;
     int pair;  // of converted_pairs.hpp
 

@@ -278,6 +278,7 @@ __device__ __forceinline__ bool is_inside(const tile_work& t, const tile_here& h
 // Reads the spans as they are. kernels/cast_spans.hpp has the alternative.
 template <int kUnit>
 struct spans_as_they_are {
+    static constexpr bool kConverts = false;
     __device__ __forceinline__ void operator()(const tile_work& t, const tile_here& here,
                                                const std::int64_t* span_table, byte* image) const {
         const span_loader<kUnit> load{

@@ -43,8 +43,8 @@ using cornerturn::divider;
 inline constexpr int kMostThreads = 256;  // of a block
 
 // How many threads of a multiprocessor the tile kernels' registers allow.
-constexpr int resident_threads_of_tiles(int unit, bool converts_at_store) {
-    return unit == 1 || (unit == 2 && converts_at_store) ? 1280 : 1536;
+constexpr int resident_threads_of_tiles(int unit, bool converts) {
+    return (unit == 1 ? 1280 : 1536) - (converts ? 256 : 0);
 }
 inline constexpr int kResidentThreadsOfGroups = 1024;
 
