@@ -103,8 +103,12 @@ counts tile_cut::count(double touched, const gpu& on) const {
     // ---- Multiprocessors
     const double blocks = real(tiles), warps = threads() / 32.0,
                  fill = written / of_unit * u.wide / (real(area) * blocks);
-    const int resident_threads =
-        group >= 0 ? kResidentThreadsOfGroups : resident_threads_of_tiles(u.unit, u.c.converts());
+    const int scaled = u.factor_axis;
+    const bool along =
+        u.converts_at_store && (u.unit <= u.source_unit || (scaled >= 0 && line_has(scaled) && step(scaled) > 1));
+    const int resident_threads = group >= 0       ? kResidentThreadsOfGroups
+                                 : u.c.converts() ? resident_threads_of_conversions(u.unit, along)
+                                                  : resident_threads_of_tiles(u.unit);
     n.blocks = blocks;
     n.resident = real(std::max<std::int64_t>(
         1, std::min<std::int64_t>({on.shared_bytes / (shared() + 1024), resident_threads / threads(), 32})));

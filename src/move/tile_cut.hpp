@@ -324,7 +324,8 @@ struct tile_cut {
                 all |= bits(ax(i).source);
             }
         }
-        shifted = alignment(all, kVectorBytes) < kVectorBytes;
+        // Conversions have only the kernels for this.
+        shifted = u.converts_at_load || alignment(all, kVectorBytes) < kVectorBytes;
         if (next < 0) return;
         if (conflicts_at(pitch, skew) < (shifted ? kManyForShifted : kManyConflicts)) return;
         group = next;

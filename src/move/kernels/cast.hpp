@@ -23,7 +23,8 @@ __device__ __forceinline__ Real factor_at(const moves::factors_work& f, std::int
                      : static_cast<Real>(static_cast<const float*>(f.data)[at]);
 }
 
-template <element_type kFrom, element_type kTo>
+// kAlong: the scales and biases of tiles may differ along a line.
+template <element_type kFrom, element_type kTo, bool kAlong = true>
 struct converted {
     static constexpr int kUnit = facts_of<kTo>::size, kSourceUnit = facts_of<kFrom>::size,
                          kPerVector = kVectorBytes / kUnit;
@@ -54,8 +55,8 @@ struct converted {
         source_unit units[kPerVector];
         CORNERTURN_UNROLL
         for (int k = 0; k < kPerVector; ++k) units[k] = value_at<source_unit>(image + e.at[k]);
-        return whole(made(
-            units, [&](int k) { return place_in_line(factor, j + static_cast<unsigned>(k)); }, w.line_step != 0));
+        if constexpr (!kAlong) return whole(made_by_one(units, factors_of_run(first + factor)));
+        return whole(made_in_line(units, factor, j));
     }
     __device__ __forceinline__ bits unit(const byte* from, int factor, unsigned j) const {
         return made_one(from, place_in_line(factor, j));
@@ -82,8 +83,7 @@ struct converted {
     __device__ __forceinline__ auto word_of(unsigned word, std::int64_t at) const {
         source_unit units[kCount];
         __builtin_memcpy(units, &word, sizeof units);
-        const vector_of<kCount> v = made(
-            units, [at](int) { return at; }, false);
+        const vector_of<kCount> v = made_by_one(units, factors_of_run(at));
         storage_t<kCount * kUnit> result;
         __builtin_memcpy(&result, &v, sizeof result);
         return result;
@@ -116,17 +116,7 @@ struct converted {
     // Those of each unit. `at`: the number of the first one's.
     __device__ __forceinline__ uint4 vector_along_run(const loaded& source, std::int64_t at) const {
         if (w.line_step == 0) return vector_of_run(source, factors_of_run(at));
-        real values[kPerVector];
-        CORNERTURN_UNROLL
-        for (int k = 0; k < kPerVector; k += kSome) {
-            real scales[kSome], biases[kSome];
-            load_factors(w.scales, at + k * w.line_step, scales);
-            load_factors(w.biases, at + k * w.line_step, biases);
-            CORNERTURN_UNROLL
-            for (int i = 0; i < kSome; ++i)
-                values[k + i] = multiply_add(real_of(source.units[k + i]), scales[i], biases[i]);
-        }
-        return whole(packed(values));
+        return whole(made_along(source.units, at, w.line_step));
     }
     __device__ __forceinline__ bits unit_of_run(const byte* from, std::int64_t at) const { return made_one(from, at); }
     // The source of a vector that begins at one.
@@ -177,14 +167,14 @@ struct converted {
     }
 
 private:
-    // The scales or biases of some units of a run, from number `at` on.
+    // Some scales or biases, `step` apart, from number `at` on.
     static constexpr int kSome = kPerVector < 4 ? kPerVector : 4;
-    __device__ __forceinline__ void load_factors(const moves::factors_work& f, std::int64_t at,
+    __device__ __forceinline__ void load_factors(const moves::factors_work& f, std::int64_t at, int step,
                                                  real (&factors)[kSome]) const {
         using part = storage_t<4 * kSome>;
         const std::uintptr_t from =
             reinterpret_cast<std::uintptr_t>(f.data) + static_cast<std::uintptr_t>(at) * sizeof(float);
-        if (w.line_step == 1 && f.data != nullptr && !f.one && !f.doubles && from % sizeof(part) == 0) {
+        if (step == 1 && f.data != nullptr && !f.one && !f.doubles && from % sizeof(part) == 0) {
             const auto some = value_at<part>(reinterpret_cast<const byte*>(from));
             float numbers[kSome];
             __builtin_memcpy(numbers, &some, sizeof numbers);
@@ -192,16 +182,65 @@ private:
             for (int i = 0; i < kSome; ++i) factors[i] = static_cast<real>(numbers[i]);
         } else {
             CORNERTURN_UNROLL
-            for (int i = 0; i < kSome; ++i)
-                factors[i] = factor_at<real>(f, at + static_cast<std::int64_t>(i) * w.line_step);
+            for (int i = 0; i < kSome; ++i) factors[i] = factor_at<real>(f, at + static_cast<std::int64_t>(i) * step);
         }
+    }
+    // A vector of units whose scales and biases are `step` apart, from number `at` on.
+    __device__ __forceinline__ vector_of<kPerVector> made_along(const source_unit (&units)[kPerVector], std::int64_t at,
+                                                                int step) const {
+        real values[kPerVector];
+        CORNERTURN_UNROLL
+        for (int k = 0; k < kPerVector; k += kSome) {
+            real scales[kSome], biases[kSome];
+            load_factors(w.scales, at + static_cast<std::int64_t>(k) * step, step, scales);
+            load_factors(w.biases, at + static_cast<std::int64_t>(k) * step, step, biases);
+            CORNERTURN_UNROLL
+            for (int i = 0; i < kSome; ++i) values[k + i] = multiply_add(real_of(units[k + i]), scales[i], biases[i]);
+        }
+        return packed(values);
     }
     // Beyond `count` units, no scale or bias is read.
     __device__ __forceinline__ uint4 vector_from(const source_unit (&units)[kPerVector], std::int64_t at,
                                                  int count = kPerVector) const {
-        return whole(made(
-            units, [&](int k) { return at + static_cast<std::int64_t>(k < count ? k : 0) * w.col_step; },
-            w.col_step != 0));
+        if (w.col_step == 0) return whole(made_by_one(units, factors_of_run(at)));
+        if (count == kPerVector) return whole(made_along(units, at, w.col_step));
+        return whole(made_by(units, [&](int k, real value) {
+            return scaled(value, at + static_cast<std::int64_t>(k < count ? k : 0) * w.col_step);
+        }));
+    }
+
+    // Units of a line from number j on. The axis of their scales and biases takes a step after each by_inner.d units,
+    // and begins again after by_steps.d steps. A vector mostly has one of its indices, two, or one for each unit.
+    __device__ __forceinline__ vector_of<kPerVector> made_in_line(const source_unit (&units)[kPerVector], int factor,
+                                                                  unsigned j) const {
+        if (w.line_step == 0) return made_by_one(units, factors_of_run(first + factor));
+        const unsigned steps = w.by_inner.quotient(j);
+        unsigned within = j - steps * w.by_inner.d, nth = steps - w.by_steps.quotient(steps) * w.by_steps.d;
+        const auto of_step = [&] {
+            return factors_of_run(first + factor + static_cast<std::int64_t>(nth) * w.line_step);
+        };
+        const auto next_step = [&] { nth = nth + 1 == w.by_steps.d ? 0 : nth + 1; };
+        if (w.by_inner.d >= kPerVector) {
+            const auto left = static_cast<int>(w.by_inner.d - within);
+            const factors here = of_step();
+            if (left >= kPerVector) return made_by_one(units, here);
+            next_step();
+            const factors there = of_step();
+            return made_by(units, [&](int k, real value) {
+                return k < left ? multiply_add(value, here.scale, here.bias)
+                                : multiply_add(value, there.scale, there.bias);
+            });
+        }
+        if (w.by_inner.d == 1 && nth + kPerVector <= w.by_steps.d)
+            return made_along(units, first + factor + static_cast<std::int64_t>(nth) * w.line_step, w.line_step);
+        return made_by(units, [&](int, real value) {
+            const factors f = of_step();
+            if (++within == w.by_inner.d) {
+                within = 0;
+                next_step();
+            }
+            return multiply_add(value, f.scale, f.bias);
+        });
     }
 
     // Which scale and bias unit j of a line has.
@@ -242,14 +281,6 @@ private:
         }
     }
 
-    // place(k): which scale and bias unit k has. each: they differ.
-    template <int kCount, class Place>
-    __device__ __forceinline__ vector_of<kCount> made(const source_unit (&units)[kCount], Place place,
-                                                      bool each) const {
-        if (!w.scaled) return made_by_one(units, {});
-        if (each) return made_by(units, [&](int k, real value) { return scaled(value, place(k)); });
-        return made_by_one(units, factors_of_run(place(0)));
-    }
     // With one scale and bias, if there are any.
     template <int kCount>
     __device__ __forceinline__ vector_of<kCount> made_by_one(const source_unit (&units)[kCount],

@@ -14,18 +14,20 @@
 
 namespace CORNERTURN_KERNELS {
 
-template <element_type kFrom, element_type kTo>
-__global__ void CORNERTURN_RESIDENT(moves::kMostThreads, moves::resident_threads_of_tiles(facts_of<kTo>::size, true))
+// kAlong: scales and biases may differ along a line, for which more registers are needed.
+template <element_type kFrom, element_type kTo, bool kAlong>
+__global__ void CORNERTURN_RESIDENT(moves::kMostThreads,
+                                    moves::resident_threads_of_conversions(facts_of<kTo>::size, kAlong))
     convert_tiles(tile_work t, cast_work w, result_policy result) {
     CORNERTURN_DYNAMIC_SHARED(byte, shared);
+    using move = converted<kFrom, kTo, kAlong>;
     std::int64_t first = 0;
     const tile_here here(t, blockIdx.x, [&](int axis, unsigned at) {
         if (axis == w.tile_axis) first = at * w.tile_step;
     });
     if (here.before > 0) first -= w.halo_step;
-    const converted<kFrom, kTo> move{w, first};
-    const loaded_tile<converted<kFrom, kTo>, false> tile(
-        t, here, move, shared, spans_as_they_are<facts_of<kFrom>::size>{}, [](const auto&) {});
+    const loaded_tile<move, false> tile(t, here, move{w, first}, shared, spans_as_they_are<facts_of<kFrom>::size>{},
+                                        [](const auto&) {});
     write_lines(t, here, tile, result);
 }
 
@@ -127,7 +129,11 @@ struct pairs_from {
     struct types {
         static constexpr moves::converted_pair kPair = moves::kConvertedPairs[kFirst + kNth * kConvertFiles];
         static void tiles(const tile_work& t, const cast_work& w, result_policy result, const launch_shape& shape) {
-            launch(shape, convert_tiles<kPair.from, kPair.to>, t, w, result);
+            // Other pairs come here only with scales that differ.
+            if constexpr (!moves::converts_at_load(kPair)) {
+                if (w.line_step == 0) return launch(shape, convert_tiles<kPair.from, kPair.to, false>, t, w, result);
+            }
+            launch(shape, convert_tiles<kPair.from, kPair.to, true>, t, w, result);
         }
         static void rows(const moves::rows_work& r, const cast_work& w, result_policy result, bool keeps_lines,
                          const launch_shape& shape) {

@@ -201,11 +201,14 @@ __global__ void CORNERTURN_RESIDENT(moves::kMostThreads, moves::kResidentThreads
 }
 
 template <int kUnit, class Load>
-void start_groups(const tile_work& t, const Load& load, bool shifted, bool aligned, const launch_shape& shape) {
-    if (shifted && aligned) return launch(shape, copy_groups<kUnit, true, true, Load>, t, load);
-    if (shifted) return launch(shape, copy_groups<kUnit, true, false, Load>, t, load);
-    if (aligned) return launch(shape, copy_groups<kUnit, false, true, Load>, t, load);
-    launch(shape, copy_groups<kUnit, false, false, Load>, t, load);
+void start_groups(const tile_work& t, const Load& load, [[maybe_unused]] bool shifted, bool aligned,
+                  const launch_shape& shape) {
+    if constexpr (!Load::kConverts) {
+        if (!shifted && aligned) return launch(shape, copy_groups<kUnit, false, true, Load>, t, load);
+        if (!shifted) return launch(shape, copy_groups<kUnit, false, false, Load>, t, load);
+    }
+    if (aligned) return launch(shape, copy_groups<kUnit, true, true, Load>, t, load);
+    launch(shape, copy_groups<kUnit, true, false, Load>, t, load);
 }
 
 }  // namespace CORNERTURN_KERNELS

@@ -33,7 +33,9 @@ __device__ __forceinline__ void write_units(const tile_work& t, const tile_here&
 
 // kGaps: the units of a line have gaps between them. Load reads the spans (tile.hpp).
 template <int kUnit, bool kGaps, class Load>
-__global__ void CORNERTURN_RESIDENT(moves::kMostThreads, moves::resident_threads_of_tiles(kUnit, Load::kConverts))
+__global__ void CORNERTURN_RESIDENT(moves::kMostThreads,
+                                    (Load::kConverts ? moves::resident_threads_of_conversions(kUnit, false)
+                                                     : moves::resident_threads_of_tiles(kUnit)))
     copy_tiles(tile_work t, Load load, result_policy result) {
     CORNERTURN_DYNAMIC_SHARED(byte, shared);
     const tile_here here(t, blockIdx.x);

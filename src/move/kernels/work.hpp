@@ -42,10 +42,10 @@ using cornerturn::divider;
 
 inline constexpr int kMostThreads = 256;  // of a block
 
-// How many threads of a multiprocessor the tile kernels' registers allow.
-constexpr int resident_threads_of_tiles(int unit, bool converts) {
-    return (unit == 1 ? 1280 : 1536) - (converts ? 256 : 0);
-}
+// How many threads of a multiprocessor the tile kernels' registers allow. `along`: scales and biases may differ along a
+// line.
+constexpr int resident_threads_of_tiles(int unit) { return unit == 1 ? 1280 : 1536; }
+constexpr int resident_threads_of_conversions(int unit, bool along) { return unit == 1 || along ? 1024 : 1280; }
 inline constexpr int kResidentThreadsOfGroups = 1024;
 
 // The same of `copy_packed`. Runs shorter than a vector, of units of 1 or 2 bytes, are moved by words. They have fewer

@@ -46,7 +46,10 @@ public:
         : strided_problem(backend::cuda, {device::current_stream()}, shapes, seed) {
         if (!with_yardstick) return;
         for (const strided_shape& s : shapes) copied_ = std::max(copied_, s.moved_bytes() / 2);
-        copy_ = std::make_unique<device::device_memory>(copied_);
+        // What is moved may be more than either tensor, if the source repeats its elements and the destination's are
+        // narrower. Then memcpy has a source of its own.
+        has_source_ = copied_ > std::max<std::int64_t>(source_.size(), destination_.size());
+        copy_ = std::make_unique<device::device_memory>(has_source_ ? 2 * copied_ : copied_);
     }
 
     bool take(const workload& work, const kernel& k) override {
@@ -55,7 +58,8 @@ public:
 
     std::function<void()> bind_yardstick() const override {
         // A source that repeats elements is smaller than what is moved, and so is one of narrower elements.
-        return [to = copy_->get, from = source_.size() >= moved() ? source_.data() : destination_.data(),
+        const void* const tensor = source_.size() >= moved() ? source_.data() : destination_.data();
+        return [to = copy_->get, from = has_source_ ? static_cast<const unsigned char*>(copy_->get) + copied_ : tensor,
                 bytes = static_cast<std::size_t>(moved())] {
             CORNERTURN_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, device::current_stream()));
         };
@@ -74,6 +78,7 @@ private:
     // share them.
     std::unique_ptr<device::device_memory> copy_;
     std::int64_t copied_ = 0;  // bytes
+    bool has_source_ = false;
 };
 
 }  // namespace
