@@ -125,7 +125,7 @@ TEST(host_convert, drawn_values_of_wide_types) {
     }
 }
 
-// All values of f32 take half an hour, so only who asks for it gets them: CORNERTURN_EVERY_FLOAT=1.
+// All values of f32 take an hour, so only who asks for it gets them: CORNERTURN_EVERY_FLOAT=1.
 TEST(host_convert, every_float) {
     const bool all = std::getenv("CORNERTURN_EVERY_FLOAT") != nullptr;
     const std::uint64_t seed = new_seed(), step = all ? 1 : 9973;
