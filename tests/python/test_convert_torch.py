@@ -2,6 +2,7 @@
 
 import gc
 import math
+import pathlib
 import subprocess
 import sys
 
@@ -471,3 +472,29 @@ def test_two_gpus():
             assert y.device == x.device and torch.equal(y, x.t().half()) and torch.cuda.current_device() == current
         refused(ValueError, ["scale", "GPU 1", "x", "GPU 0"], cornerturn.convert, torch.zeros(3, 4, device="cuda:0"), "f16",
                 scale=torch.ones(3, device="cuda:1"), axis=0)
+
+
+def flags_of(address):
+    """The flags of the mapping that has this address, as Linux lists them. None: it does not."""
+    try:
+        lines = open("/proc/self/smaps").read().splitlines()
+    except OSError:
+        return None
+    inside = False
+    for line in lines:
+        first, dash, rest = line.partition("-")
+        if dash and " " in rest and not first.endswith(":") and all(c in "0123456789abcdef" for c in first):
+            inside = int(first, 16) <= address < int(rest.split()[0], 16)
+        elif inside and line.startswith("VmFlags:"):
+            return line.split()[1:]
+    return None
+
+
+@pytest.mark.parametrize("function", [lambda x: cornerturn.convert(x, torch.float32), cornerturn.transpose],
+                         ids=["convert", "transpose"])
+def test_large_results_in_host_memory_have_huge_pages(function):
+    result = function(torch.ones(16, 3 << 20, dtype=torch.float16))
+    flags = flags_of(result.data_ptr() + result.nbytes // 2)
+    if flags is None or not pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled").exists():
+        pytest.skip("this system does not say what pages memory has")
+    assert "hg" in flags
