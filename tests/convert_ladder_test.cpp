@@ -14,6 +14,7 @@
 #include "core/converted_pattern.hpp"
 #include "cornerturn/error.hpp"
 #include "device/explanation.hpp"
+#include "given.hpp"
 #include "lab/run.hpp"
 #include "message.hpp"
 #include "move/converted_pairs.hpp"
@@ -22,6 +23,7 @@
 #include "ops/copy/tensor_movement.hpp"
 
 using namespace cornerturn;
+using tests::given;
 
 namespace {
 
@@ -37,21 +39,7 @@ std::vector<const kernel*> rungs() {
     return all;
 }
 
-arguments given(std::initializer_list<std::pair<const char*, const char*>> options) {
-    arguments all;
-    for (const auto& [option, value] : options) all.give(option, value);
-    return all;
-}
-
-// The message of the refusal.
-std::string refusal(const arguments& all) {
-    try {
-        convert().read(all, 1024);
-    } catch (const invalid_argument& why) {
-        return why.what();
-    }
-    return "not refused";
-}
+std::string refusal(const arguments& all) { return tests::refusal_by(convert(), all); }
 
 const strided_shape& shape_of(const workload_pointer& work) { return dynamic_cast<const tensor_work&>(*work).shape(); }
 

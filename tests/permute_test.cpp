@@ -11,6 +11,7 @@
 
 #include "cornerturn/error.hpp"
 #include "device/explanation.hpp"
+#include "given.hpp"
 #include "lab/run.hpp"
 #include "message.hpp"
 #include "ops/copy/strided_problem.hpp"
@@ -20,6 +21,7 @@
 #include "strided_problems.hpp"
 
 using namespace cornerturn;
+using tests::given;
 
 namespace {
 
@@ -33,21 +35,7 @@ std::vector<const kernel*> rungs() {
     return all;
 }
 
-arguments given(std::initializer_list<std::pair<const char*, const char*>> options) {
-    arguments all;
-    for (const auto& [option, value] : options) all.give(option, value);
-    return all;
-}
-
-// The message of the refusal.
-std::string refusal(const arguments& all) {
-    try {
-        permute().read(all, 1024);
-    } catch (const invalid_argument& why) {
-        return why.what();
-    }
-    return "not refused";
-}
+std::string refusal(const arguments& all) { return tests::refusal_by(permute(), all); }
 
 // ---- Arguments
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <random>
 
-#include "cuda/gpu_test.hpp"
+#include "cuda/every_choice.hpp"
 #include "message.hpp"
 #include "move/converted_pairs.hpp"
 #include "ops/convert/operation.hpp"
@@ -28,35 +28,11 @@ element_conversion drawn(std::mt19937_64& random, const moves::converted_pair& p
     return how;
 }
 
-// Runs one problem by every kernel that takes it and by every choice of the engine.
 void run_all(const strided_shape& s, std::uint64_t seed) {
     const tensor_work work = work_of(s, seed);
-    std::vector<const kernel*> all;
-    for (const kernel& k : kernels()) {
-        const bool converts = k.op == &convert_operation() || k.id == "baseline/memcpy";
-        if (converts && k.is_built_for(backend::cuda)) all.push_back(&k);
-    }
-    const auto problem = convert_operation().make(backend::cuda, {&work}, all, true);
-    const std::string about = work.text() + ", seed " + std::to_string(seed);
-    for (const kernel* k : all) {
-        ASSERT_TRUE(problem->take(work, *k)) << k->id << ": " << about;
-        problem->prepare();
-        try {
-            problem->bind (*k)();
-        } catch (const unsupported&) {
-            continue;
-        }
-        ++launches[k->id];
-        ASSERT_EQ(problem->check().fault, "") << k->id << ": " << about;
-    }
-    ASSERT_TRUE(problem->take(work, production()));
-    for (const auto& choice : problem->candidates()) {
-        problem->prepare();
-        choice.run();
-        ASSERT_EQ(problem->check().fault, "") << choice.name << ": " << about;
-    }
-    problem->bind_yardstick()();
-    ASSERT_EQ(problem->check().fault, "") << about;
+    tests::run_every_choice(
+        work, production(), [](const kernel&) { return true; }, launches,
+        work.text() + ", seed " + std::to_string(seed));
 }
 
 TEST(cuda_convert_ladder, random_conversions_by_every_rung_and_every_choice) {

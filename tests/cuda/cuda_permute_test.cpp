@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <random>
 
-#include "cuda/gpu_test.hpp"
+#include "cuda/every_choice.hpp"
 #include "device/cuda_check.hpp"
 #include "message.hpp"
 #include "ops/copy/tensor_movement.hpp"
@@ -22,36 +22,14 @@ tensor_work work_of(const strided_shape& s, std::uint64_t seed) {
     return {permute_operation(), dtype_of(static_cast<int>(s.element_size)), s, seed};
 }
 
-// Runs one problem by every kernel that takes it and by every choice of the engine.
 void run_all(const strided_shape& s, std::uint64_t seed) {
     const tensor_work work = work_of(s, seed);
-    std::vector<const kernel*> all;
-    for (const kernel& k : kernels()) {
-        const bool copies = (k.op == &permute_operation() && k.takes_work<strided_work>()) || k.id == "baseline/memcpy";
-        if (copies && k.is_built_for(backend::cuda) && work.why_not_run(k).empty()) all.push_back(&k);
-    }
-    const auto problem = permute().make(backend::cuda, {&work}, all, true);
-    const std::string about =
-        s.text() + " of " + std::to_string(s.element_size) + " bytes, seed " + std::to_string(seed);
-    for (const kernel* k : all) {
-        ASSERT_TRUE(problem->take(work, *k)) << k->id << ": " << about;
-        problem->prepare();
-        try {
-            problem->bind (*k)();
-        } catch (const unsupported&) {
-            continue;
-        }
-        ++launches[k->id];
-        ASSERT_EQ(problem->check().fault, "") << k->id << ": " << about;
-    }
-    ASSERT_TRUE(problem->take(work, production()));
-    for (const auto& choice : problem->candidates()) {
-        problem->prepare();
-        choice.run();
-        ASSERT_EQ(problem->check().fault, "") << choice.name << ": " << about;
-    }
-    problem->bind_yardstick()();
-    ASSERT_EQ(problem->check().fault, "") << about;
+    const auto takes = [&](const kernel& k) {
+        return (k.op != &permute_operation() || k.takes_work<strided_work>()) && work.why_not_run(k).empty();
+    };
+    tests::run_every_choice(
+        work, production(), takes, launches,
+        s.text() + " of " + std::to_string(s.element_size) + " bytes, seed " + std::to_string(seed));
 }
 
 TEST(cuda_permute, random_copies_by_every_rung_and_every_choice) {

@@ -1,6 +1,6 @@
 #include "cornerturn/convert.hpp"
 #include "ops/convert/operation.hpp"
-#include "ops/copy/strided_work.hpp"
+#include "ops/copy/host_rung.hpp"
 
 namespace cornerturn {
 namespace {
@@ -16,12 +16,7 @@ constexpr rung_notes kHostProduction{
 };
 
 void run(const strided_work& w) {
-    detail::axis_list extents, from, to;
-    for (int i = 0; i < w.rank; ++i) {
-        extents.add(w.extents[i]);
-        from.add(w.source_strides[i]);
-        to.add(w.destination_strides[i]);
-    }
+    const axis_lists all(w);
     conversion how{.saturate = w.cast.saturates};
     if (w.factor_axis >= 0) {
         const std::int64_t count = w.extents[w.factor_axis];
@@ -31,9 +26,10 @@ void run(const strided_work& w) {
     } else if (w.cast.scaled) {
         how.scale = w.by.scales.number;
     }
-    detail::convert({{reinterpret_cast<std::uintptr_t>(w.source), extents, from}, w.cast.from, 1},
-                    detail::same_order(extents),
-                    {{reinterpret_cast<std::uintptr_t>(w.destination), extents, to}, w.cast.to, 1}, how, {});
+    detail::convert({{reinterpret_cast<std::uintptr_t>(w.source), all.extents, all.source}, w.cast.from, 1},
+                    detail::same_order(all.extents),
+                    {{reinterpret_cast<std::uintptr_t>(w.destination), all.extents, all.destination}, w.cast.to, 1},
+                    how, {});
 }
 
 constexpr variant<strided_work> kVariants[] = {{{"", "-", kAnyElementSize}, &run}};

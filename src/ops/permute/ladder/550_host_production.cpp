@@ -1,5 +1,5 @@
-#include "cornerturn/copy.hpp"
 #include "device/registry.hpp"
+#include "ops/copy/host_rung.hpp"
 #include "ops/permute/strided_work.hpp"
 
 namespace cornerturn {
@@ -16,14 +16,10 @@ constexpr rung_notes kHostProduction{
 };
 
 void run(const strided_work& w) {
-    detail::axis_list extents, from, to;
-    for (int i = 0; i < w.rank; ++i) {
-        extents.add(w.extents[i]);
-        from.add(w.source_strides[i]);
-        to.add(w.destination_strides[i]);
-    }
-    detail::copy({reinterpret_cast<std::uintptr_t>(w.source), extents, from},
-                 {reinterpret_cast<std::uintptr_t>(w.destination), extents, to}, w.element_size, 1, {});
+    const axis_lists all(w);
+    detail::copy({reinterpret_cast<std::uintptr_t>(w.source), all.extents, all.source},
+                 {reinterpret_cast<std::uintptr_t>(w.destination), all.extents, all.destination}, w.element_size, 1,
+                 {});
 }
 
 constexpr variant<strided_work> kVariants[] = {{{"", "-", kAnyElementSize}, &run}};

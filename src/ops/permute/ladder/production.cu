@@ -1,9 +1,6 @@
 // The library's kernels, as the lab sees them. They are in src/move/.
-#include "move/policy.hpp"
+#include "ops/copy/production_rung.hpp"
 #include "ops/permute/permute_rung.hpp"
-#if !defined(CORNERTURN_EMULATED)
-#include "device/cuda_device.hpp"
-#endif
 
 namespace CORNERTURN_KERNELS {
 namespace {
@@ -21,15 +18,6 @@ constexpr rung_notes kNotes = {
     .limit = "DRAM. Where lines or spans are short, sectors are moved in part.",
     .source = "docs/experiments/copies.md.",
 };
-
-void run_production(const strided_work& work) {
-    decline_what_takes_long(work);
-#if defined(CORNERTURN_EMULATED)
-    moves::run_emulated(canonical(work), gpu{});  // the GPU for which the kernels were tuned
-#else
-    moves::run_on_gpu(canonical(work), device::gpu_of(device::current_device()));
-#endif
-}
 
 }  // namespace
 
