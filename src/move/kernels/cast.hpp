@@ -55,8 +55,11 @@ struct converted {
         source_unit units[kPerVector];
         CORNERTURN_UNROLL
         for (int k = 0; k < kPerVector; ++k) units[k] = value_at<source_unit>(image + e.at[k]);
-        if constexpr (!kAlong) return whole(made_by_one(units, factors_of_run(first + factor)));
-        return whole(made_in_line(units, factor, j));
+        if constexpr (kAlong) {
+            return whole(made_in_line(units, factor, j));
+        } else {
+            return whole(made_by_one(units, factors_at(first + factor)));
+        }
     }
     __device__ __forceinline__ bits unit(const byte* from, int factor, unsigned j) const {
         return made_one(from, place_in_line(factor, j));
@@ -83,7 +86,7 @@ struct converted {
     __device__ __forceinline__ auto word_of(unsigned word, std::int64_t at) const {
         source_unit units[kCount];
         __builtin_memcpy(units, &word, sizeof units);
-        const vector_of<kCount> v = made_by_one(units, factors_of_run(at));
+        const vector_of<kCount> v = made_by_one(units, factors_at(at));
         storage_t<kCount * kUnit> result;
         __builtin_memcpy(&result, &v, sizeof result);
         return result;
@@ -106,7 +109,7 @@ struct converted {
     struct factors {
         real scale = 1, bias = 0;
     };
-    __device__ __forceinline__ factors factors_of_run(std::int64_t at) const {
+    __device__ __forceinline__ factors factors_at(std::int64_t at) const {
         if (!w.scaled) return {};
         return {factor_at<real>(w.scales, at), factor_at<real>(w.biases, at)};
     }
@@ -115,7 +118,7 @@ struct converted {
     }
     // Those of each unit. `at`: the number of the first one's.
     __device__ __forceinline__ uint4 vector_along_run(const loaded& source, std::int64_t at) const {
-        if (w.line_step == 0) return vector_of_run(source, factors_of_run(at));
+        if (w.line_step == 0) return vector_of_run(source, factors_at(at));
         return whole(made_along(source.units, at, w.line_step));
     }
     __device__ __forceinline__ bits unit_of_run(const byte* from, std::int64_t at) const { return made_one(from, at); }
@@ -202,7 +205,7 @@ private:
     // Beyond `count` units, no scale or bias is read.
     __device__ __forceinline__ uint4 vector_from(const source_unit (&units)[kPerVector], std::int64_t at,
                                                  int count = kPerVector) const {
-        if (w.col_step == 0) return whole(made_by_one(units, factors_of_run(at)));
+        if (w.col_step == 0) return whole(made_by_one(units, factors_at(at)));
         if (count == kPerVector) return whole(made_along(units, at, w.col_step));
         return whole(made_by(units, [&](int k, real value) {
             return scaled(value, at + static_cast<std::int64_t>(k < count ? k : 0) * w.col_step);
@@ -213,12 +216,10 @@ private:
     // and begins again after by_steps.d steps. A vector mostly has one of its indices, two, or one for each unit.
     __device__ __forceinline__ vector_of<kPerVector> made_in_line(const source_unit (&units)[kPerVector], int factor,
                                                                   unsigned j) const {
-        if (w.line_step == 0) return made_by_one(units, factors_of_run(first + factor));
+        if (w.line_step == 0) return made_by_one(units, factors_at(first + factor));
         const unsigned steps = w.by_inner.quotient(j);
         unsigned within = j - steps * w.by_inner.d, nth = steps - w.by_steps.quotient(steps) * w.by_steps.d;
-        const auto of_step = [&] {
-            return factors_of_run(first + factor + static_cast<std::int64_t>(nth) * w.line_step);
-        };
+        const auto of_step = [&] { return factors_at(first + factor + static_cast<std::int64_t>(nth) * w.line_step); };
         const auto next_step = [&] { nth = nth + 1 == w.by_steps.d ? 0 : nth + 1; };
         if (w.by_inner.d >= kPerVector) {
             const auto left = static_cast<int>(w.by_inner.d - within);

@@ -27,7 +27,7 @@ struct cast_span_loader {
     __device__ __forceinline__ void all(const tile_here& here) const {
         const auto spans = static_cast<unsigned>(here.spans);
         const read_policy read(false);
-        const typename move::factors f = make.factors_of_run(0);
+        const typename move::factors f = make.factors_at(0);
         span_position<span_walk::either> position(t, here.span0, here.span_bytes, table, threadIdx.x);
         const auto store = [&](unsigned slot, const typename move::loaded& source) {
             *reinterpret_cast<uint4*>(image + slot) = make.vector_of_run(source, f);

@@ -37,7 +37,7 @@ struct moved_run {
         for (int u = 0; u < kVectorBytes / kBytes; ++u) units[u] = value_at<storage_t<kBytes>>(from + u * kBytes);
         __builtin_memcpy(&vector, units, sizeof vector);
     }
-    static __device__ __forceinline__ factors factors_of_run(std::int64_t) { return {}; }
+    static __device__ __forceinline__ factors factors_at(std::int64_t) { return {}; }
     static __device__ __forceinline__ uint4 vector_of_run(const uint4& vector, factors) { return vector; }
     static __device__ __forceinline__ uint4 vector_along_run(const uint4& vector, std::int64_t) { return vector; }
     static __device__ __forceinline__ storage_t<kBytes> unit_of_run(const byte* from, std::int64_t) {
@@ -111,7 +111,7 @@ __global__ void CORNERTURN_RESIDENT(moves::kMostThreads, Move::kResident)
                 if (is_whole(n)) store(n, move.vector_along_run(sources[n], factor_of(n)));
             }
         } else {
-            const typename Move::factors factors = move.factors_of_run(factor);
+            const typename Move::factors factors = move.factors_at(factor);
             CORNERTURN_UNROLL
             for (int n = 0; n < kAtOnce; ++n) {
                 if (is_whole(n)) store(n, move.vector_of_run(sources[n], factors));
