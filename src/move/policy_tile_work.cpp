@@ -140,7 +140,8 @@ void tile_cut::fill_factors(const tile_work& t, cast_work& w) const {
     if (step(scaled) == 1) return;
     if (line_has(scaled)) {
         std::int64_t inner = 1;
-        for (int i = 0; i < scaled; ++i) inner *= line_has(i) ? step(i) : 1;
+        // At load, spans are counted. Their axes are in lines too.
+        for (int i = 0; i < scaled; ++i) inner *= line_has(i) && !(u.converts_at_load && span_has(i)) ? step(i) : 1;
         w.by_inner = divider(static_cast<unsigned>(inner));
         // Nothing is outside the axis along which lines are cut.
         w.by_steps = divider(static_cast<unsigned>(scaled == along ? std::int64_t{1} << 30 : step(scaled)));

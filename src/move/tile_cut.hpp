@@ -26,11 +26,19 @@ inline constexpr tile_target kTargets[] = {
 };
 inline constexpr const tile_target& target_of(int row) { return kTargets[row]; }
 
-// Whether a tile converts its elements when it loads them.
+// Whether a tile converts its elements when it loads them: if they do not become wider, and all elements of a span have
+// the same scale and bias. So spans end before the axis along which these differ.
 inline bool is_converted_at_load(const strided_copy& c) {
-    if (!c.converts() || c.factor_axis() < c.rank) return false;
-    const int pair = pair_of(c.cast);
-    return pair >= 0 && converts_at_load(kConvertedPairs[pair]);
+    const int pair = c.converts() ? pair_of(c.cast) : -1;
+    if (pair < 0 || !converts_at_load(kConvertedPairs[pair])) return false;
+    if (c.factor_axis() == c.rank) return true;
+    const std::int64_t distance = std::abs(c.axes[static_cast<std::size_t>(c.factor_axis())].source);
+    std::int64_t longest = c.run;  // that a span may be, in bytes of the destination
+    for (int i = 0; i < c.rank; ++i) {
+        const strided_axis& a = c.axes[static_cast<std::size_t>(i)];
+        if (a.source != 0 && std::abs(a.source) < distance) longest *= a.extent;
+    }
+    return distance != 0 && longest >= kFetched;
 }
 
 struct axis {
@@ -41,8 +49,8 @@ struct axis {
 
 // A copy in units. A run of several units becomes an axis too.
 //
-// A conversion to elements that are not wider, with one scale and bias, happens when a tile is loaded. It is cut like a
-// copy of the destination's elements: addresses and strides of the source are divided by the ratio of the sizes.
+// A conversion that happens when a tile is loaded is cut like a copy of the destination's elements: addresses and
+// strides of the source are divided by the ratio of the sizes.
 struct copy_of_units {
     const strided_copy& c;
     bool converts_at_load, converts_at_store;
@@ -186,6 +194,7 @@ struct tile_cut {
     // have all their units in the same banks.
     bool ends_span(int i, std::int64_t length) const {
         const axis& a = ax(i);
+        if (u.converts_at_load && i == u.factor_axis) return true;
         if (a.distance > reach_of(length)) return true;
         return length > u.source_unit && a.distance >= kSector && a.destination < kVectorBytes &&
                a.extent * u.unit >= 128 && a.distance / u.source_unit % 2 == 0;

@@ -113,6 +113,10 @@ struct converted {
         if (!w.scaled) return {};
         return {factor_at<real>(w.scales, at), factor_at<real>(w.biases, at)};
     }
+    // Those of a span (cast_spans.hpp). `at`: the number of the first span's.
+    __device__ __forceinline__ factors factors_of_span(std::int64_t at, unsigned span) const {
+        return factors_at(at + step_of(span) * std::int64_t{w.line_step});
+    }
     __device__ __forceinline__ uint4 vector_of_run(const loaded& source, const factors& f) const {
         return whole(made_by_one(source.units, f));
     }
@@ -217,8 +221,7 @@ private:
     __device__ __forceinline__ vector_of<kPerVector> made_in_line(const source_unit (&units)[kPerVector], int factor,
                                                                   unsigned j) const {
         if (w.line_step == 0) return made_by_one(units, factors_at(first + factor));
-        const unsigned steps = w.by_inner.quotient(j);
-        unsigned within = j - steps * w.by_inner.d, nth = steps - w.by_steps.quotient(steps) * w.by_steps.d;
+        unsigned within = j - w.by_inner.quotient(j) * w.by_inner.d, nth = step_of(j);
         const auto of_step = [&] { return factors_at(first + factor + static_cast<std::int64_t>(nth) * w.line_step); };
         const auto next_step = [&] { nth = nth + 1 == w.by_steps.d ? 0 : nth + 1; };
         if (w.by_inner.d >= kPerVector) {
@@ -244,14 +247,15 @@ private:
         });
     }
 
+    // Where the axis along which scales and biases differ is, at unit j of a line or at span j.
+    __device__ __forceinline__ unsigned step_of(unsigned j) const {
+        const unsigned steps = w.by_inner.quotient(j);
+        return steps - w.by_steps.quotient(steps) * w.by_steps.d;
+    }
     // Which scale and bias unit j of a line has.
     __device__ __forceinline__ std::int64_t place_in_line(int factor, unsigned j) const {
-        std::int64_t at = first + factor;
-        if (w.line_step != 0) {
-            const unsigned steps = w.by_inner.quotient(j);
-            at += static_cast<std::int64_t>(steps - w.by_steps.quotient(steps) * w.by_steps.d) * w.line_step;
-        }
-        return at;
+        const std::int64_t at = first + factor;
+        return w.line_step == 0 ? at : at + step_of(j) * std::int64_t{w.line_step};
     }
     __device__ __forceinline__ real scaled(real value, std::int64_t at) const {
         return multiply_add(value, factor_at<real>(w.scales, at), factor_at<real>(w.biases, at));

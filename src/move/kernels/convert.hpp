@@ -21,13 +21,11 @@ __global__ void CORNERTURN_RESIDENT(moves::kMostThreads,
     convert_tiles(tile_work t, cast_work w, result_policy result) {
     CORNERTURN_DYNAMIC_SHARED(byte, shared);
     using move = converted<kFrom, kTo, kAlong>;
-    std::int64_t first = 0;
-    const tile_here here(t, blockIdx.x, [&](int axis, unsigned at) {
-        if (axis == w.tile_axis) first = at * w.tile_step;
-    });
-    if (here.before > 0) first -= w.halo_step;
-    const loaded_tile<move, false> tile(t, here, move{w, first}, shared, spans_as_they_are<facts_of<kFrom>::size>{},
-                                        [](const auto&) {});
+    const converted_here here = converted_here::of(t, w);
+    const auto read = [&](const std::int64_t* span_table, byte* image) {
+        spans_as_they_are<facts_of<kFrom>::size>{}(t, here, span_table, image);
+    };
+    const loaded_tile<move, false> tile(t, here, move{w, here.first}, shared, read, [](const auto&) {});
     write_lines(t, here, tile, result);
 }
 

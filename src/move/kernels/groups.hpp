@@ -148,13 +148,14 @@ template <int kUnit, bool kShifted, bool kAligned, class Load>
 __global__ void CORNERTURN_RESIDENT(moves::kMostThreads, moves::kResidentThreadsOfGroups)
     copy_groups(tile_work t, Load load) {
     CORNERTURN_DYNAMIC_SHARED(byte, shared);
-    const tile_here here(t, blockIdx.x);
+    const auto here = load.tile_of(t);
+    const auto read = [&](const std::int64_t* span_table, byte* image) { load(t, here, span_table, image); };
     auto* const lines = reinterpret_cast<line_of_words*>(shared + t.group_table_at);
     using group = group_words<kUnit, kShifted>;
     constexpr int kUnits = group::kUnits, kLines = group::kLines;
     const int lines_along = t.across_in_group ? here.across : t.group_steps;
     const loaded_tile<moved<kUnit>, false> tile(
-        t, here, moved<kUnit>{}, shared, load, [&](const loaded_tile<moved<kUnit>, false>& loading) {
+        t, here, moved<kUnit>{}, shared, read, [&](const loaded_tile<moved<kUnit>, false>& loading) {
             group_writer<kUnit>{t, here, loading, lines_along}.make_lines(lines);
         });
     const group_writer<kUnit> writer{t, here, tile, lines_along};

@@ -207,6 +207,19 @@ private:
     }
 };
 
+// The same of a conversion, with the number of its first scale and bias.
+struct converted_here : tile_here {
+    std::int64_t first;
+
+    static __device__ __forceinline__ converted_here of(const tile_work& t, const moves::cast_work& w) {
+        std::int64_t first = 0;
+        const tile_here here(t, blockIdx.x, [&](int axis, unsigned at) {
+            if (axis == w.tile_axis) first = at * w.tile_step;
+        });
+        return {here, here.before > 0 ? first - w.halo_step : first};
+    }
+};
+
 // Lines that are cut begin and end at sectors of memory. Moves the bounds of this block's part of a line there. The
 // bounds count bytes from the line's beginning.
 __device__ __forceinline__ void end_at_sectors(const byte* line, bool cut_before, bool last, int& begin, int& end) {
@@ -279,6 +292,7 @@ __device__ __forceinline__ bool is_inside(const tile_work& t, const tile_here& h
 template <int kUnit>
 struct spans_as_they_are {
     static constexpr bool kConverts = false;
+    static __device__ __forceinline__ tile_here tile_of(const tile_work& t) { return tile_here(t, blockIdx.x); }
     __device__ __forceinline__ void operator()(const tile_work& t, const tile_here& here,
                                                const std::int64_t* span_table, byte* image) const {
         const span_loader<kUnit> load{
@@ -302,7 +316,7 @@ struct loaded_tile {
     const place_of_line* places;  // of lines, if these have several axes
     const byte* image;
 
-    // load(t, here, table of spans, image) reads the spans. meanwhile(this) does what else must be done before any line
+    // load(table of spans, image) reads the spans. meanwhile(this) does what else must be done before any line
     // is written.
     template <class Load, class Meanwhile>
     __device__ __forceinline__ loaded_tile(const tile_work& t, const tile_here& here, const Move& move, byte* shared,
@@ -314,7 +328,7 @@ struct loaded_tile {
         auto* const span_table = reinterpret_cast<std::int64_t*>(shared + t.span_table_at);
         if (make_span_table(t, here, span_table)) __syncthreads();  // before spans are looked up
         wait_for_work_ahead();
-        load(t, here, span_table, shared + t.image_at);
+        load(static_cast<const std::int64_t*>(span_table), shared + t.image_at);
         // Make the other tables while the spans are in flight.
         make_table<Move::kUnit, kGaps>(t, here, reinterpret_cast<unsigned*>(shared));
         make_line_table(t, here, reinterpret_cast<place_of_line*>(shared + t.line_table_at), move);

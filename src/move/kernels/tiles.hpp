@@ -38,8 +38,9 @@ __global__ void CORNERTURN_RESIDENT(moves::kMostThreads,
                                                      : moves::resident_threads_of_tiles(kUnit)))
     copy_tiles(tile_work t, Load load, result_policy result) {
     CORNERTURN_DYNAMIC_SHARED(byte, shared);
-    const tile_here here(t, blockIdx.x);
-    const loaded_tile<moved<kUnit>, kGaps> tile(t, here, moved<kUnit>{}, shared, load, [](const auto&) {});
+    const auto here = load.tile_of(t);
+    const auto read = [&](const std::int64_t* span_table, byte* image) { load(t, here, span_table, image); };
+    const loaded_tile<moved<kUnit>, kGaps> tile(t, here, moved<kUnit>{}, shared, read, [](const auto&) {});
     if constexpr (kGaps) {
         write_units(t, here, tile);
     } else {
