@@ -14,7 +14,7 @@ namespace CORNERTURN_KERNELS {
 template <element_type kFrom, element_type kTo>
 struct cast_span_loader {
     using move = converted<kFrom, kTo>;
-    static constexpr int kUnit = move::kUnit, kRatio = move::kSourceUnit / kUnit, kAtOnce = kRatio < 4 ? 2 : 1;
+    static constexpr int kUnit = move::kUnit, kRatio = move::kSourceUnit / kUnit, kAtOnce = kRatio == 1 ? 2 : 1;
     const tile_work& t;
     const move make;
     const std::int64_t* table;
