@@ -1,8 +1,8 @@
 // Conversions of elements that follow each other, in one instruction set.
 //
-// Each goes through f32 or f64: a piece of elements is widened into a buffer, scaled there, and narrowed. The buffers
-// stay in the nearest cache, so a type needs one function to widen it and one to narrow it, and no pair needs its own.
-// casts.cpp has what does without vectors.
+// Each goes through f32 or f64: a piece of elements is widened into a buffer, scaled there, and narrowed; f32 itself
+// needs no buffer. The buffers stay in the nearest cache, so a type needs one function to widen it and one to narrow
+// it, and no pair needs its own. casts.cpp has what does without vectors.
 #if defined(CORNERTURN_HOST_CASTS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef CORNERTURN_HOST_CASTS_INL
 #undef CORNERTURN_HOST_CASTS_INL

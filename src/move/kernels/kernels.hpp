@@ -22,8 +22,8 @@ void run_groups(const moves::tile_work& work, int unit, bool shifted, bool align
 void run_units(const moves::units_work& work, int unit, int units, int each, result_policy result,
                const launch_shape& shape);
 
-// Conversions of a pair of types (move/converted_pairs.hpp), by tiles and of runs. File n of kConvertFiles has pairs n,
-// n + kConvertFiles, and so on.
+// Conversions of a pair of types (move/converted_pairs.hpp): by tiles, of runs, and of matrices. File n of
+// kConvertFiles has pairs n, n + kConvertFiles, and so on.
 using run_conversion = void (*)(const moves::matrices_work& work, const moves::cast_work& w, const gpu& on);
 struct converting {
     void (*tiles)(const moves::tile_work& t, const moves::cast_work& w, result_policy result,

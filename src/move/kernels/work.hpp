@@ -21,9 +21,9 @@
 // `copy_packed` moves short runs that follow each other in the destination. A thread gathers a vector of 16 bytes of
 // the destination from them.
 //
-// Conversions: if elements do not become wider and all have one scale and bias, spans are converted when they are read,
-// and the rest is as above. `convert_tiles` is `copy_tiles` with a conversion of each unit between the load and the
-// store. `convert_units` is the same of `copy_units`, for all types and any alignment.
+// Conversions: if elements do not become wider, and all of a span have one scale and bias, spans are converted when
+// they are read, and the rest is as above. Otherwise `convert_tiles` is `copy_tiles` with a conversion of each unit
+// between the load and the store. `convert_units` is the same of `copy_units`, for all types and any alignment.
 //
 // `copy_units` moves units without a tile, in the destination's order. It is for copies where describing a tile takes
 // longer than moving it. If a run is a multiple of three units, it moves three at a time: elements of 3, 6, 12 or 24
@@ -113,10 +113,10 @@ struct cast_work {
     bool scaled;  // whether there are any
 
     // Where the axis is along which they change. In a tile: the axis of the tiles and a tile's step; what the halo
-    // steps back; the axis of the lines and its step; and for an axis within a line, its step, the units before it, and
-    // its steps in a line.
-    // In a copy unit by unit, and in runs: the axis and its step. In matrices: the axis of the batch, and the steps
-    // from row to row and from column to column.
+    // steps back; the axis of the lines and its step; and for an axis within a line, its step, the units before it (the
+    // spans, if these are converted when they are read), and its steps in a line.
+    // In a copy unit by unit, and in runs: the axis and its step; and line_step, from unit to unit of a run. In
+    // matrices: the axis of the batch, and the steps from row to row and from column to column.
     int tile_axis, row_axis, row_step, line_step, col_step;
     std::int64_t tile_step, halo_step;
     divider by_inner, by_steps;
