@@ -305,7 +305,7 @@ void ask_for_huge_pages(const array& made) {
     if (made.on_gpu || made.bytes() < static_cast<std::int64_t>(kLarge)) return;
     const std::uintptr_t first = (made.data + kHugePage - 1) / kHugePage * kHugePage;
     const std::uintptr_t end = (made.data + static_cast<std::uintptr_t>(made.bytes())) / kHugePage * kHugePage;
-    madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);  // it need not
+    madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);  // where that fails, pages stay small
 #else
     static_cast<void>(made);
 #endif

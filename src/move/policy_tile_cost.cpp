@@ -104,6 +104,7 @@ counts tile_cut::count(double touched, const gpu& on) const {
     const double blocks = real(tiles), warps = threads() / 32.0,
                  fill = written / of_unit * u.wide / (real(area) * blocks);
     const int scaled = u.factor_axis;
+    // Whether the kernel is that for scales along a line: see pairs_from in kernels/convert.hpp.
     const bool along =
         u.converts_at_store && (u.unit <= u.source_unit || (scaled >= 0 && line_has(scaled) && step(scaled) > 1));
     const int resident_threads = group >= 0       ? kResidentThreadsOfGroups

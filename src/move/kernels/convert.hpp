@@ -127,7 +127,7 @@ struct pairs_from {
     struct types {
         static constexpr moves::converted_pair kPair = moves::kConvertedPairs[kFirst + kNth * kConvertFiles];
         static void tiles(const tile_work& t, const cast_work& w, result_policy result, const launch_shape& shape) {
-            // Other pairs come here only with scales that differ.
+            // Pairs that convert when spans are read come here only if a span has several scales.
             if constexpr (!moves::converts_at_load(kPair)) {
                 if (w.line_step == 0) return launch(shape, convert_tiles<kPair.from, kPair.to, false>, t, w, result);
             }
